@@ -1,0 +1,76 @@
+// What every backend refuses in the same words, and the arithmetic that they share.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "skein/store.h"
+
+namespace skein {
+
+// --- Refusals that need no look at the data (kInvalid) ---
+Result<void> check_append(const Append& append);
+Result<void> check_new_thread(const NewThread& thread);
+Result<void> check_writes(std::span<const RecordWrite> writes);
+Result<void> check_scan(const ScanRange& range);
+Result<void> check_lease(std::string_view holder, std::chrono::milliseconds ttl,
+                         std::optional<LeaseToken> token);
+Result<void> check_changes(std::size_t limit, std::chrono::milliseconds wait);
+
+// --- Refusals that do, with the message that names what was found ---
+Error unknown_thread(ThreadId id);
+Error stale_fence(ThreadId id, LeaseToken token);
+Error lease_taken(ThreadId id, std::string_view holder, std::chrono::milliseconds remaining);
+Error wrong_seq(ThreadId id, Seq expected, Seq next);
+Error wrong_version(std::string_view what, Version expected, Version found);
+Error key_reused(ThreadId id, std::string_view key, Seq seq);
+Error bad_base(ThreadId id, Seq base, Seq next);
+Error too_many(std::string_view what, std::size_t found, std::size_t limit);
+
+// A new manifest from what the caller gave: id, times, fields; not yet version and last_seq.
+Result<Manifest> make_manifest(const NewThread& thread, ThreadId id, Timestamp now);
+
+// A token for a new holding of a lease: 1 … 2^53-1.
+LeaseToken make_lease_token(IdSource& ids);
+
+// --- Listing ---
+// The list query, checked and with the cursor taken apart.
+struct ListPlan {
+  std::vector<std::pair<std::string, std::string>> metadata;  // key, canonical_scalar(value)
+  struct After {
+    std::int64_t us = 0;
+    ThreadId id;
+  };
+  std::optional<After> after;
+};
+Result<ListPlan> plan_list(const ListQuery& query);
+std::string list_cursor(const ListQuery& query, const Manifest& last);
+// Whether `a` comes before `b` in the order of the query.
+bool list_before(ListOrder order, const Manifest& a, const Manifest& b);
+// Whether the manifest comes after the cursor, in the order of the query.
+bool list_after(ListOrder order, const ListPlan::After& after, const Manifest& manifest);
+bool list_matches(const ListQuery& query, const ListPlan& plan, const Manifest& manifest);
+// The scalar members of a metadata object, as (key, canonical_scalar).
+std::vector<std::pair<std::string, std::string>> scalar_members(const Json& metadata);
+
+// --- Paths ---
+// An event that does not continue from the one before it.
+struct Branch {
+  Seq seq = 0;
+  Seq base = 0;
+};
+struct SeqSpan {
+  Seq first = 1;
+  Seq last = 0;
+};
+// The ranges of the path that runs back from `head`, in rising order. `branches` are in rising order.
+std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches);
+// The ranges that a read delivers, cut to its `from` and `head` but not to its limit, in the order
+// of delivery (each range itself is in rising order).
+std::vector<SeqSpan> plan_read(const ReadRange& range, Seq last_seq, std::span<const Branch> branches);
+
+}  // namespace skein
