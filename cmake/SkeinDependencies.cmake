@@ -1,0 +1,30 @@
+# Everything comes from Debian 12 packages; tools/setup installs them.
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS json)
+find_package(simdjson REQUIRED)
+find_package(fmt REQUIRED)
+find_package(tl-expected REQUIRED)
+find_package(SQLite3 3.40 REQUIRED)
+find_package(CLI11 REQUIRED)
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+
+if(SKEIN_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+
+# What each layer takes from outside. Which file may include what is checked by tools/check_layers.
+set(SKEIN_USES_core
+    Threads::Threads
+    Boost::json
+    simdjson::simdjson
+    fmt::fmt
+    tl::expected
+    SQLite::SQLite3
+    PkgConfig::xxhash
+    PkgConfig::utf8proc)
+set(SKEIN_USES_cli CLI11::CLI11)
