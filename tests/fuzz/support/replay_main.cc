@@ -45,9 +45,11 @@ bool parse_options(int argc, char** argv, Options& options) {
     const std::string_view argument = argv[i];
     if (argument == "--rounds" || argument == "--seed") {
       std::uint64_t& value = argument == "--rounds" ? options.rounds : options.seed;
-      if (++i == argc || !parse_number(argv[i], value)) return false;
+      i += 1;
+      if (i == argc || !parse_number(argv[i], value)) return false;
     } else if (argument == "--write") {
-      if (++i == argc) return false;
+      i += 1;
+      if (i == argc) return false;
       options.write = argv[i];
     } else {
       options.paths.emplace_back(argument);
