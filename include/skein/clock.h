@@ -16,9 +16,14 @@ namespace skein {
 struct Timestamp {
   static constexpr std::int64_t kUnset = std::numeric_limits<std::int64_t>::min();
 
+  static constexpr std::int64_t kFirst = -62'167'219'200'000'000;  // 0000-01-01
+  static constexpr std::int64_t kEnd = 253'402'300'800'000'000;    // 10000-01-01
+
   std::int64_t us = kUnset;
 
   constexpr bool is_set() const { return us != kUnset; }
+  // Unset, or in the years 0000 to 9999, which is what text can say.
+  constexpr bool is_valid() const { return !is_set() || (us >= kFirst && us < kEnd); }
   static constexpr Timestamp from_ms(std::int64_t ms) { return {ms * 1000}; }
   constexpr std::int64_t ms() const { return us / 1000; }
 

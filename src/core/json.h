@@ -25,6 +25,9 @@ void append_json_number(std::string& out, std::int64_t value);
 // Shortest text that reads back as the same value.
 void append_json_number(std::string& out, double value);
 
+// Without the white space of JSON around it.
+std::string_view trim_json(std::string_view text);
+
 // A value inside valid JSON text, without white space around it.
 using RawJson = std::string_view;
 

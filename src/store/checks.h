@@ -31,6 +31,18 @@ Error key_reused(ThreadId id, std::string_view key, Seq seq);
 Error bad_base(ThreadId id, Seq base, Seq next);
 Error too_many(std::string_view what, std::size_t found, std::size_t limit);
 
+Error alias_taken(std::string_view alias);
+Error bad_cursor(std::string_view cursor);
+
+// kConflict unless nothing was expected or it was found.
+Result<void> check_version(std::string_view what, std::optional<Version> expected, Version found);
+// expect_seq and base against the seq that the event would get.
+Result<void> check_position(const Append& append, Seq next);
+// Whether the thread to be forked has that agent and that many events.
+Result<void> check_fork(const NewThread& thread, const Manifest& parent);
+// An event that a thread is created with, coming after `before`: its base and its key.
+Result<void> check_initial_event(const Event& event, std::span<const Event> before, ThreadId id);
+
 // A new manifest from what the caller gave: id, times, fields; not yet version and last_seq.
 Result<Manifest> make_manifest(const NewThread& thread, ThreadId id, Timestamp now);
 

@@ -1,6 +1,7 @@
 // Events and manifests as JSON text, and back.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,9 +18,17 @@ inline constexpr std::string_view kKeyField = "key";
 inline constexpr std::string_view kTokensField = "tokenCount";
 inline constexpr std::string_view kChecksumField = "crc";
 
+// What a store may add to a manifest for itself, beside kChecksumField; patches cannot set either.
+inline constexpr std::string_view kManifestVersionField = "rev";
+
 // Appends the event as a JSON object without its closing brace, so that a store can add its own
 // fields. Contains everything but seq, key and tokens.
 void append_event_open(std::string& out, const Event& event);
+
+// Appends the members of an object of unknown fields, each after a comma.
+void append_extra_members(std::string& out, const Json& extra);
+
+std::optional<MemoryType> parse_memory_type(std::string_view text);
 
 // Whose text is being read:
 enum class EventSource {

@@ -1,0 +1,31 @@
+#include "core/quote.h"
+
+#include "core/json.h"
+
+namespace skein {
+namespace {
+
+// Length of the UTF-8 sequence at the front of `text`, or 0.
+std::size_t sequence_length(std::string_view text) {
+  for (std::size_t length = 1; length <= 4 && length <= text.size(); ++length) {
+    if (valid_utf8(text.substr(0, length))) return length;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string quote(std::string_view text, std::size_t max_bytes) {
+  std::string clean;
+  while (!text.empty() && clean.size() < max_bytes) {
+    const std::size_t length = sequence_length(text);
+    clean.append(length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length));
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  std::string out;
+  append_json_string(out, clean);
+  if (!text.empty()) out += "…";
+  return out;
+}
+
+}  // namespace skein

@@ -1,0 +1,13 @@
+// Values inside error messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace skein {
+
+// The text as a JSON string, cut after `max_bytes`; bytes that are not UTF-8 show as U+FFFD. Safe to
+// print and to put into JSON.
+std::string quote(std::string_view text, std::size_t max_bytes = 80);
+
+}  // namespace skein
