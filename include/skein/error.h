@@ -1,4 +1,5 @@
-// Errors are values. A function that can fail returns Result<T>; nothing throws across a public header.
+// Errors are values. A function that can fail returns Result<T>; nothing throws across a public
+// header.
 #pragma once
 
 #include <string>
@@ -9,13 +10,14 @@ namespace skein {
 
 // A code exists only where some caller does something else because of it.
 enum class ErrorCode {
-  kInvalid,   // the caller broke a rule; the message names the rule and the value. Nothing happened.
+  kInvalid,  // the caller broke a rule; the message names the rule and the value. Nothing happened.
   kNotFound,  // what was named does not exist. Nothing happened.
-  kConflict,  // the world is not as the caller expected it (version, seq, key, id, alias). Nothing happened.
+  kConflict,  // the world is not as the caller expected it (version, seq, key, id, alias). Nothing
+              // happened.
   kBusy,      // somebody else holds the lease; try again later. Nothing happened.
   kFenced,    // the caller's lease was taken over: it must stop writing. Nothing happened.
   kDamaged,   // stored bytes are not what was written; `skein doctor` says more.
-  kIo,        // storage failed. What was being written may or may not be there; it was not acknowledged.
+  kIo,  // storage failed. What was being written may or may not be there; it was not acknowledged.
 };
 
 struct Error {

@@ -81,8 +81,9 @@ Result<Role> parse_role(std::string_view text);
 // One JSON object on one line, with "seq" and "base" where they are set.
 std::string to_json(const Event& event);
 
-// Reads what a caller hands in. A missing "type" means message. "base" and "key" are taken; "seq" is
-// taken as a claim (importers compare it); unknown fields go to `extra`. kInvalid names rule and value.
+// Reads what a caller hands in. A missing "type" means message. "base" and "key" are taken; "seq"
+// is taken as a claim (importers compare it); unknown fields go to `extra`. kInvalid names rule and
+// value.
 Result<Event> parse_event(std::string_view json);
 
 // The rules that every appended event meets: a known type and role, valid UTF-8, object-shaped

@@ -15,7 +15,8 @@ class Json {
   enum class Kind { kAbsent, kNull, kBool, kNumber, kString, kArray, kObject };
 
   Json() = default;
-  // Checks syntax, UTF-8, surrogates and depth (limits::kMaxJsonDepth). kInvalid says what and where.
+  // Checks syntax, UTF-8, surrogates and depth (limits::kMaxJsonDepth). kInvalid says what and
+  // where.
   static Result<Json> parse(std::string_view text);
   // The same, and it must be an object.
   static Result<Json> parse_object(std::string_view text);
@@ -37,7 +38,8 @@ class Json {
   std::string text_;
 };
 
-// Equal in meaning: white space, escapes and the order of members do not count. Absent equals only absent.
+// Equal in meaning: white space, escapes and the order of members do not count. Absent equals only
+// absent.
 bool same_json(const Json& a, const Json& b);
 
 }  // namespace skein

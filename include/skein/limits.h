@@ -5,17 +5,18 @@
 
 namespace skein::limits {
 
-inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;      // text of one message
-inline constexpr std::size_t kMaxEventBytes = std::size_t{8} << 20;     // one event, as JSON
-inline constexpr std::size_t kMaxMetadataBytes = std::size_t{64} << 10;  // metadata of an event or a thread
+inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;   // text of one message
+inline constexpr std::size_t kMaxEventBytes = std::size_t{8} << 20;  // one event, as JSON
+inline constexpr std::size_t kMaxMetadataBytes = std::size_t{64}
+                                                 << 10;  // metadata of an event or a thread
 inline constexpr std::size_t kMaxManifestBytes = std::size_t{256} << 10;  // one manifest, as JSON
 inline constexpr std::size_t kMaxJsonDepth = 64;
 inline constexpr std::size_t kMaxAgentIdBytes = 64;
 inline constexpr std::size_t kMaxKeyBytes = 256;  // idempotency key, lease holder
 inline constexpr std::size_t kMaxToolNameBytes = 256;
-inline constexpr std::size_t kMaxPageSize = 1000;         // threads of one list, records of one scan
-inline constexpr std::size_t kMaxChanges = 10'000;        // entries of one read of the change feed
-inline constexpr std::size_t kMaxBatch = 10'000;          // appends or writes of one call
+inline constexpr std::size_t kMaxPageSize = 1000;   // threads of one list, records of one scan
+inline constexpr std::size_t kMaxChanges = 10'000;  // entries of one read of the change feed
+inline constexpr std::size_t kMaxBatch = 10'000;    // appends or writes of one call
 inline constexpr std::size_t kMaxCreateEvents = 100'000;  // events that a thread is created with
 inline constexpr std::size_t kMaxFilterTerms = 16;
 inline constexpr std::size_t kMaxPins = 1000;

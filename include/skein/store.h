@@ -14,9 +14,9 @@
 // thread whose manifest cannot be read as kDamaged, and all others are as if nothing had happened.
 //
 // Threads and processes. Every method may be called from any thread at any time, and several
-// processes may open the same file or folder. Callbacks run on the caller's thread, and may call the
-// store. Every write is refused with kInvalid, before anything happens, when it breaks a rule or a
-// limit of limits.h.
+// processes may open the same file or folder. Callbacks run on the caller's thread, and may call
+// the store. Every write is refused with kInvalid, before anything happens, when it breaks a rule
+// or a limit of limits.h.
 #pragma once
 
 #include <chrono>
@@ -51,7 +51,8 @@ struct NewThread {
   std::string agent_id;
   std::optional<ThreadId> id;        // given: that one, kConflict if taken. Absent: a random one.
   std::optional<std::string> alias;  // a UUID; kConflict if taken
-  // Any field but "agentId", "threadId", "alias" and "parent". Importers set "createdAt" and "updatedAt" here.
+  // Any field but "agentId", "threadId", "alias" and "parent". Importers set "createdAt" and
+  // "updatedAt" here.
   ManifestPatch fields;
   // Fork: starts with a copy of events 1 … seq of that thread, which must have the same agent.
   std::optional<Parent> from;
@@ -100,7 +101,8 @@ struct Appended {
 
 enum class Direction { kForward, kBackward };
 
-// kLog: every event. kPath: those that the thread's current state follows from, see ReadRange::head.
+// kLog: every event. kPath: those that the thread's current state follows from, see
+// ReadRange::head.
 enum class View { kLog, kPath };
 
 inline constexpr Seq kLastSeq = std::numeric_limits<Seq>::max();
@@ -123,10 +125,10 @@ enum class ChangeKind { kCreated, kAppended, kUpdated, kRemoved, kRecordWritten,
 
 struct Change {
   ChangeKind kind = ChangeKind::kCreated;
-  ThreadId thread;         // all but records
-  Seq seq = 0;             // kAppended
-  std::string collection;  // records
-  std::string key;         // records
+  ThreadId thread{};         // all but records
+  Seq seq = 0;               // kAppended
+  std::string collection{};  // records
+  std::string key{};         // records
 };
 
 struct ChangeBatch {
@@ -140,9 +142,9 @@ struct Lease {
 };
 
 struct RecordWrite {
-  std::string collection;            // [a-z][a-z0-9_]*
-  std::string key;                   // UTF-8 without control characters, not empty
-  std::optional<std::string> bytes;  // absent deletes
+  std::string collection;                 // [a-z][a-z0-9_]*
+  std::string key;                        // UTF-8 without control characters, not empty
+  std::optional<std::string> bytes;       // absent deletes
   std::optional<Version> expect_version;  // 0: there must be no such record
   std::optional<Fence> fence;
 };
@@ -200,37 +202,40 @@ class Store {
   // Nothing, when there is no such thread.
   virtual Result<std::optional<Manifest>> get(const ThreadRef& ref) = 0;
 
-  // Ties are ordered by id. Following `next` shows no thread twice, whatever happens in between; one
-  // that was updated in between may have moved ahead of the cursor. A damaged thread is left out, and
-  // reported to StoreOptions::notice. A filter that cannot be applied is kInvalid, never ignored.
+  // Ties are ordered by id. Following `next` shows no thread twice, whatever happens in between;
+  // one that was updated in between may have moved ahead of the cursor. A damaged thread is left
+  // out, and reported to StoreOptions::notice. A filter that cannot be applied is kInvalid, never
+  // ignored.
   virtual Result<ThreadPage> list(const ListQuery& query) = 0;
 
-  // Merges the patch onto the manifest, atomically. "threadId", "agentId", "createdAt", "updatedAt",
-  // "parent" and "alias" are kInvalid. A patch that changes something sets updated_at and a new
-  // version; one that changes nothing leaves both. kNotFound, kConflict (expect_version), kFenced.
+  // Merges the patch onto the manifest, atomically. "threadId", "agentId", "createdAt",
+  // "updatedAt", "parent" and "alias" are kInvalid. A patch that changes something sets updated_at
+  // and a new version; one that changes nothing leaves both. kNotFound, kConflict (expect_version),
+  // kFenced.
   virtual Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                                   const UpdateOptions& options) = 0;
 
   // Removes manifest, events, alias and lease. False: there was no such thread.
   virtual Result<bool> remove(ThreadId id) = 0;
 
-  // Appends in the order given, with a result for each; one refusal never fails its neighbours. Every
-  // event that is acknowledged is durable. kNotFound: no such thread, and none is made. kInvalid: a
-  // rule, or a `base` that does not lie before the event. kConflict: expect_seq, or a key that came
-  // with another event. kFenced: the token is not the current one; this is looked at first. A key that
-  // is known with the same event answers the seq of then, whatever expect_seq. Sets updated_at to the
-  // event's timestamp if that is later.
+  // Appends in the order given, with a result for each; one refusal never fails its neighbours.
+  // Every event that is acknowledged is durable. kNotFound: no such thread, and none is made.
+  // kInvalid: a rule, or a `base` that does not lie before the event. kConflict: expect_seq, or a
+  // key that came with another event. kFenced: the token is not the current one; this is looked at
+  // first. A key that is known with the same event answers the seq of then, whatever expect_seq.
+  // Sets updated_at to the event's timestamp if that is later.
   virtual std::vector<Result<Appended>> append(std::span<const Append> appends) = 0;
 
-  // Delivers events in order of seq, or backwards. What is appended meanwhile may or may not be seen.
-  // An unknown thread delivers nothing.
+  // Delivers events in order of seq, or backwards. What is appended meanwhile may or may not be
+  // seen. An unknown thread delivers nothing.
   virtual Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) = 0;
 
-  // What happened after `cursor`, over everything, in an order that respects that of each thread and
-  // each record; waits up to `wait` when there is nothing. Cursors outlive the process; "" is the
-  // beginning, kNow the present. Everything that happened is in the feed, with what was overtaken
-  // left out: of several updates of a manifest or record the last, and of a removed thread its
-  // removal only. `jsonl:` may repeat after a crash or after another program wrote; the others never do.
+  // What happened after `cursor`, over everything, in an order that respects that of each thread
+  // and each record; waits up to `wait` when there is nothing. Cursors outlive the process; "" is
+  // the beginning, kNow the present. Everything that happened is in the feed, with what was
+  // overtaken left out: of several updates of a manifest or record the last, and of a removed
+  // thread its removal only. `jsonl:` may repeat after a crash or after another program wrote; the
+  // others never do.
   virtual Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,
                                       std::chrono::milliseconds wait) = 0;
   static constexpr std::string_view kNow = "now";
@@ -242,8 +247,8 @@ class Store {
   virtual Result<Lease> lease(ThreadId id, std::string_view holder, std::chrono::milliseconds ttl,
                               std::optional<LeaseToken> token) = 0;
 
-  // All or nothing; answers the new versions (0 for what was deleted). kConflict (expect_version) and
-  // kFenced refuse the whole. Deleting what is not there is no error.
+  // All or nothing; answers the new versions (0 for what was deleted). kConflict (expect_version)
+  // and kFenced refuse the whole. Deleting what is not there is no error.
   virtual Result<std::vector<Version>> write(std::span<const RecordWrite> writes) = 0;
 
   virtual Result<std::vector<Record>> scan(const ScanRange& range) = 0;

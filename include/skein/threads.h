@@ -54,12 +54,13 @@ class Threads {
   Result<std::vector<Event>> load_events(std::string_view thread);
   Result<void> read_events(std::string_view thread, const ReadRange& range, const EventSink& sink);
 
-  // Shallow merge. Besides what Store::update refuses, "status" is kInvalid: it has its own operation.
+  // Shallow merge. Besides what Store::update refuses, "status" is kInvalid: it has its own
+  // operation.
   Result<Manifest> update_manifest(std::string_view thread, const ManifestPatch& patch,
                                    const UpdateOptions& options = {});
 
-  // A new thread of the same agent with a copy of events 1 … seq (kLastSeq: all), title and metadata,
-  // and no session.
+  // A new thread of the same agent with a copy of events 1 … seq (kLastSeq: all), title and
+  // metadata, and no session.
   Result<Manifest> fork(std::string_view thread, Seq seq = kLastSeq);
 
   // kNotFound for an unknown alias; an id is not looked up.

@@ -144,9 +144,10 @@ Result<Timestamp> Timestamp::parse(std::string_view text) {
                                minute * 60 + (second < 60 ? second : 59) - offset;
   const Timestamp time{seconds * kUsPerSecond + fraction};
   if (!valid || !time.is_valid()) {
-    return fail(ErrorCode::kInvalid,
-                "timestamp must be ISO 8601 with a time zone, such as 2026-01-23T14:30:52.123Z, got " +
-                    quote(text));
+    return fail(
+        ErrorCode::kInvalid,
+        "timestamp must be ISO 8601 with a time zone, such as 2026-01-23T14:30:52.123Z, got " +
+            quote(text));
   }
   return time;
 }

@@ -58,8 +58,10 @@ class RandomIds final : public IdSource {
     std::size_t filled = 0;
     while (filled < sizeof pool_) {
       const ssize_t got = getrandom(bytes + filled, sizeof pool_ - filled, 0);
-      if (got > 0) filled += static_cast<std::size_t>(got);
-      else if (errno != EINTR) std::abort();
+      if (got > 0)
+        filled += static_cast<std::size_t>(got);
+      else if (errno != EINTR)
+        std::abort();
     }
     used_ = 0;
   }
@@ -80,8 +82,7 @@ Result<ThreadId> ThreadId::parse(std::string_view text) {
     bits = bits << 4 | static_cast<std::uint64_t>(digit & 0xF);
   }
   if (!valid) {
-    return fail(ErrorCode::kInvalid,
-                "thread id must match /^[a-f0-9]{12}$/, got " + quote(text));
+    return fail(ErrorCode::kInvalid, "thread id must match /^[a-f0-9]{12}$/, got " + quote(text));
   }
   return ThreadId(bits);
 }
@@ -107,7 +108,8 @@ Result<ThreadRef> ThreadRef::parse(std::string_view text) {
                 "thread id must match /^[a-f0-9]{12}$/ or be a UUID, got " + quote(text));
   }
   if (uuid.starts_with(kUuidPrefix)) {
-    SKEIN_ASSIGN(const ThreadId id, ThreadId::parse(std::string_view(uuid).substr(kUuidPrefix.size())));
+    SKEIN_ASSIGN(const ThreadId id,
+                 ThreadId::parse(std::string_view(uuid).substr(kUuidPrefix.size())));
     return ThreadRef(id);
   }
   return ThreadRef(std::move(uuid));
@@ -120,7 +122,8 @@ Result<void> check_agent_id(std::string_view text) {
     return fail(ErrorCode::kInvalid,
                 "agent id must match [A-Za-z0-9_-][A-Za-z0-9._-]{0,63}, got " + quote(text));
   }
-  if (text == "usage.jsonl") return fail(ErrorCode::kInvalid, "agent id must not be \"usage.jsonl\"");
+  if (text == "usage.jsonl")
+    return fail(ErrorCode::kInvalid, "agent id must not be \"usage.jsonl\"");
   return {};
 }
 

@@ -39,14 +39,28 @@ std::uint32_t hex4(std::string_view text) {
 // `escape` begins behind the backslash; answers how many bytes it took.
 std::size_t append_unescaped(std::string& out, std::string_view escape) {
   switch (escape.empty() ? '\0' : escape[0]) {
-    case 'b': out.push_back('\b'); return 1;
-    case 'f': out.push_back('\f'); return 1;
-    case 'n': out.push_back('\n'); return 1;
-    case 'r': out.push_back('\r'); return 1;
-    case 't': out.push_back('\t'); return 1;
-    case 'u': break;
-    case '\0': return 0;
-    default: out.push_back(escape[0]); return 1;
+    case 'b':
+      out.push_back('\b');
+      return 1;
+    case 'f':
+      out.push_back('\f');
+      return 1;
+    case 'n':
+      out.push_back('\n');
+      return 1;
+    case 'r':
+      out.push_back('\r');
+      return 1;
+    case 't':
+      out.push_back('\t');
+      return 1;
+    case 'u':
+      break;
+    case '\0':
+      return 0;
+    default:
+      out.push_back(escape[0]);
+      return 1;
   }
   const std::uint32_t high = hex4(escape.substr(1));
   if (high < 0xD800 || high > 0xDBFF || escape.size() < 11) {
@@ -110,7 +124,8 @@ void append_canonical(std::string& out, ondemand::value value) {
     append_canonical_object(out, value.get_object().value_unsafe());
   } else if (type == ondemand::json_type::array) {
     out.push_back('[');
-    for (auto element : value.get_array().value_unsafe()) {
+    ondemand::array array = value.get_array().value_unsafe();
+    for (auto element : array) {
       append_canonical(out, element.value_unsafe());
       out.push_back(',');
     }
@@ -131,7 +146,8 @@ std::string canonical(const Json& json) {
   ondemand::document document;
   std::string out;
   if (parser.iterate(padded).get(document) != simdjson::SUCCESS) return wrapped;
-  for (auto element : document.get_array().value_unsafe()) {
+  ondemand::array array = document.get_array().value_unsafe();
+  for (auto element : array) {
     append_canonical(out, element.value_unsafe());
   }
   return out;
@@ -157,11 +173,21 @@ void append_json_string(std::string& out, std::string_view text) {
     out.append(text, clean, i - clean);
     clean = i + 1;
     switch (c) {
-      case '"': out += "\\\""; break;
-      case '\\': out += "\\\\"; break;
-      case '\n': out += "\\n"; break;
-      case '\r': out += "\\r"; break;
-      case '\t': out += "\\t"; break;
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
       default:
         out += "\\u00";
         out.push_back("0123456789abcdef"[c >> 4]);
@@ -287,14 +313,21 @@ Json Json::number(long long value) { return Json(std::to_string(value)); }
 
 Json::Kind Json::kind() const {
   switch (text_.empty() ? '\0' : text_[0]) {
-    case '\0': return Kind::kAbsent;
-    case '{': return Kind::kObject;
-    case '[': return Kind::kArray;
-    case '"': return Kind::kString;
+    case '\0':
+      return Kind::kAbsent;
+    case '{':
+      return Kind::kObject;
+    case '[':
+      return Kind::kArray;
+    case '"':
+      return Kind::kString;
     case 't':
-    case 'f': return Kind::kBool;
-    case 'n': return Kind::kNull;
-    default: return Kind::kNumber;
+    case 'f':
+      return Kind::kBool;
+    case 'n':
+      return Kind::kNull;
+    default:
+      return Kind::kNumber;
   }
 }
 

@@ -53,8 +53,8 @@ class JsonObjectReader {
   JsonObjectReader& operator=(JsonObjectReader&&) noexcept;
 
   // The members in order, repeated names included. `text` must be valid JSON (validate_json, or a
-  // checksum that matched) and an object; false if it turns out not to be. `kPadding` readable bytes
-  // must follow it. The result lives until the next call.
+  // checksum that matched) and an object; false if it turns out not to be. `kPadding` readable
+  // bytes must follow it. The result lives until the next call.
   static constexpr std::size_t kPadding = 64;
   bool read_padded(std::string_view text, std::vector<JsonMember>& members);
 
@@ -66,7 +66,8 @@ class JsonObjectReader {
   std::unique_ptr<State> state_;
 };
 
-// The same text for scalars of equal value: strings by content, numbers by value. Nothing for objects and arrays.
+// The same text for scalars of equal value: strings by content, numbers by value. Nothing for
+// objects and arrays.
 std::optional<std::string> canonical_scalar(RawJson value);
 
 }  // namespace skein

@@ -6,8 +6,8 @@
 
 namespace skein {
 
-// The text as a JSON string, cut after `max_bytes`; bytes that are not UTF-8 show as U+FFFD. Safe to
-// print and to put into JSON.
+// The text as a JSON string, cut after `max_bytes`; bytes that are not UTF-8 show as U+FFFD. Safe
+// to print and to put into JSON.
 std::string quote(std::string_view text, std::size_t max_bytes = 80);
 
 }  // namespace skein

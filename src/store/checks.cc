@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+#include <unordered_map>
 
 #include "core/json.h"
 #include "core/quote.h"
@@ -35,16 +37,16 @@ Result<void> check_collection(std::string_view name) {
 }
 
 bool has_control(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), [](char c) {
-    return static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
-  });
+  return std::any_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
 }
 
 Result<void> check_name(std::string_view what, std::string_view text, std::size_t limit) {
   if (text.empty()) return invalid(std::string(what) + " must not be empty");
   if (text.size() > limit) return tl::unexpected(too_many(what, text.size(), limit));
   if (valid_utf8(text) && !has_control(text)) return {};
-  return invalid(std::string(what) + " must be UTF-8 without control characters, got " + quote(text));
+  return invalid(std::string(what) + " must be UTF-8 without control characters, got " +
+                 quote(text));
 }
 
 }  // namespace
@@ -68,7 +70,11 @@ Result<void> check_writes(std::span<const RecordWrite> writes) {
   if (writes.size() > limits::kMaxBatch) {
     return tl::unexpected(too_many("writes", writes.size(), limits::kMaxBatch));
   }
+  std::set<std::pair<std::string_view, std::string_view>> named;
   for (const RecordWrite& write : writes) {
+    if (!named.emplace(write.collection, write.key).second) {
+      return invalid("a batch must name each record once, got " + quote(write.key) + " twice");
+    }
     SKEIN_TRY(check_collection(write.collection));
     SKEIN_TRY(check_name("key of a record", write.key, limits::kMaxRecordKeyBytes));
     if (write.bytes && write.bytes->size() > limits::kMaxRecordBytes) {
@@ -113,8 +119,8 @@ Error unknown_thread(ThreadId id) {
 }
 
 Error stale_fence(ThreadId id, LeaseToken token) {
-  return {ErrorCode::kFenced, "lease token " + std::to_string(token) +
-                                  " is not the current one of thread " + id.str()};
+  return {ErrorCode::kFenced,
+          "lease token " + std::to_string(token) + " is not the current one of thread " + id.str()};
 }
 
 Error lease_taken(ThreadId id, std::string_view holder, std::chrono::milliseconds remaining) {
@@ -124,7 +130,8 @@ Error lease_taken(ThreadId id, std::string_view holder, std::chrono::millisecond
 
 Error wrong_seq(ThreadId id, Seq expected, Seq next) {
   return {ErrorCode::kConflict, "the next event of thread " + id.str() + " has seq " +
-                                    std::to_string(next) + ", expected " + std::to_string(expected)};
+                                    std::to_string(next) + ", expected " +
+                                    std::to_string(expected)};
 }
 
 Error wrong_version(std::string_view what, Version expected, Version found) {
@@ -154,7 +161,8 @@ Error alias_taken(std::string_view alias) {
 }
 
 Error bad_cursor(std::string_view cursor) {
-  return {ErrorCode::kInvalid, "cursor must be one that the change feed gave out, got " + quote(cursor)};
+  return {ErrorCode::kInvalid,
+          "cursor must be one that the change feed gave out, got " + quote(cursor)};
 }
 
 Result<void> check_version(std::string_view what, std::optional<Version> expected, Version found) {
@@ -181,12 +189,18 @@ Result<void> check_fork(const NewThread& thread, const Manifest& parent) {
                  std::to_string(parent.last_seq) + ", got " + std::to_string(thread.from->seq));
 }
 
-Result<void> check_initial_event(const Event& event, std::span<const Event> before, ThreadId id) {
-  const Seq next = before.size() + 1;
-  if (event.base && *event.base >= next) return tl::unexpected(bad_base(id, *event.base, next));
-  if (event.key.empty()) return {};
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    if (before[i].key == event.key) return tl::unexpected(key_reused(id, event.key, i + 1));
+Result<void> check_initial_events(const NewThread& thread, ThreadId id, Seq copied,
+                                  const std::function<bool(const std::string&)>& copied_has_key) {
+  std::unordered_map<std::string, Seq> keys;
+  Seq next = copied;
+  for (const Event& event : thread.events) {
+    ++next;
+    if (event.base && *event.base >= next) return tl::unexpected(bad_base(id, *event.base, next));
+    if (event.key.empty()) continue;
+    const auto [known, added] = keys.emplace(event.key, next);
+    if (!added || copied_has_key(event.key)) {
+      return tl::unexpected(key_reused(id, event.key, added ? 0 : known->second));
+    }
   }
   return {};
 }
@@ -225,11 +239,13 @@ Result<ListPlan> plan_list(const ListQuery& query) {
                    ", got " + std::to_string(query.limit));
   }
   if (query.metadata.size() > limits::kMaxFilterTerms) {
-    return tl::unexpected(too_many("metadata filter", query.metadata.size(), limits::kMaxFilterTerms));
+    return tl::unexpected(
+        too_many("metadata filter", query.metadata.size(), limits::kMaxFilterTerms));
   }
   ListPlan plan;
   for (const MetadataEquals& term : query.metadata) {
-    if (!valid_utf8(term.key)) return invalid("metadata key must be valid UTF-8, got " + quote(term.key));
+    if (!valid_utf8(term.key))
+      return invalid("metadata key must be valid UTF-8, got " + quote(term.key));
     SKEIN_TRY(validate_json(term.value.text(), "metadata value"));
     std::optional<std::string> value = canonical_scalar(term.value.text());
     if (!value) {
@@ -242,7 +258,8 @@ Result<ListPlan> plan_list(const ListQuery& query) {
     const std::string_view text = query.after;
     const std::size_t dot = text.find('.');
     ListPlan::After after;
-    const auto number = std::from_chars(text.data(), text.data() + std::min(dot, text.size()), after.us);
+    const auto number =
+        std::from_chars(text.data(), text.data() + std::min(dot, text.size()), after.us);
     const auto id = ThreadId::parse(dot == std::string_view::npos ? "" : text.substr(dot + 1));
     if (number.ec != std::errc() || number.ptr != text.data() + std::min(dot, text.size()) || !id) {
       return invalid("after must be the cursor of a page, got " + quote(text));
@@ -293,8 +310,9 @@ std::vector<std::pair<std::string, std::string>> scalar_members(const Json& meta
   reader.read(metadata.text(), members);
   for (const JsonMember& member : members) {
     std::optional<std::string> value = canonical_scalar(member.value);
-    const auto same = std::find_if(out.begin(), out.end(),
-                                   [&member](const auto& known) { return known.first == member.name; });
+    const auto same = std::find_if(out.begin(), out.end(), [&member](const auto& known) {
+      return known.first == member.name;
+    });
     if (same != out.end()) out.erase(same);
     if (value) out.emplace_back(member.name, std::move(*value));
   }
@@ -306,8 +324,9 @@ std::vector<std::pair<std::string, std::string>> scalar_members(const Json& meta
 std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches) {
   std::vector<SeqSpan> path;
   while (head > 0) {
-    const auto next = std::upper_bound(branches.begin(), branches.end(), head,
-                                       [](Seq seq, const Branch& branch) { return seq < branch.seq; });
+    const auto next =
+        std::upper_bound(branches.begin(), branches.end(), head,
+                         [](Seq seq, const Branch& branch) { return seq < branch.seq; });
     if (next == branches.begin()) {
       path.push_back({1, head});
       break;
@@ -320,7 +339,8 @@ std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches) {
   return path;
 }
 
-std::vector<SeqSpan> plan_read(const ReadRange& range, Seq last_seq, std::span<const Branch> branches) {
+std::vector<SeqSpan> plan_read(const ReadRange& range, Seq last_seq,
+                               std::span<const Branch> branches) {
   const Seq head = std::min(range.head, last_seq);
   std::vector<SeqSpan> spans;
   if (range.view == View::kPath) {
@@ -331,8 +351,10 @@ std::vector<SeqSpan> plan_read(const ReadRange& range, Seq last_seq, std::span<c
   const bool forward = range.direction == Direction::kForward;
   for (SeqSpan& span : spans) {
     if (range.from == 0) break;
-    if (forward) span.first = std::max(span.first, range.from);
-    else span.last = std::min(span.last, range.from);
+    if (forward)
+      span.first = std::max(span.first, range.from);
+    else
+      span.last = std::min(span.last, range.from);
   }
   std::erase_if(spans, [](const SeqSpan& span) { return span.first > span.last; });
   if (!forward) std::reverse(spans.begin(), spans.end());

@@ -1,6 +1,7 @@
 // What every backend refuses in the same words, and the arithmetic that they share.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,8 +41,9 @@ Result<void> check_version(std::string_view what, std::optional<Version> expecte
 Result<void> check_position(const Append& append, Seq next);
 // Whether the thread to be forked has that agent and that many events.
 Result<void> check_fork(const NewThread& thread, const Manifest& parent);
-// An event that a thread is created with, coming after `before`: its base and its key.
-Result<void> check_initial_event(const Event& event, std::span<const Event> before, ThreadId id);
+// The events that a thread is created with, after `copied` ones of its parent: bases and keys.
+Result<void> check_initial_events(const NewThread& thread, ThreadId id, Seq copied,
+                                  const std::function<bool(const std::string&)>& copied_has_key);
 
 // A new manifest from what the caller gave: id, times, fields; not yet version and last_seq.
 Result<Manifest> make_manifest(const NewThread& thread, ThreadId id, Timestamp now);
@@ -79,10 +81,12 @@ struct SeqSpan {
   Seq first = 1;
   Seq last = 0;
 };
-// The ranges of the path that runs back from `head`, in rising order. `branches` are in rising order.
+// The ranges of the path that runs back from `head`, in rising order. `branches` are in rising
+// order.
 std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches);
 // The ranges that a read delivers, cut to its `from` and `head` but not to its limit, in the order
 // of delivery (each range itself is in rising order).
-std::vector<SeqSpan> plan_read(const ReadRange& range, Seq last_seq, std::span<const Branch> branches);
+std::vector<SeqSpan> plan_read(const ReadRange& range, Seq last_seq,
+                               std::span<const Branch> branches);
 
 }  // namespace skein

@@ -12,7 +12,8 @@
 
 namespace skein {
 
-// Names that a store may add to an event's line for itself. No unknown field of a caller bears them.
+// Names that a store may add to an event's line for itself. No unknown field of a caller bears
+// them.
 inline constexpr std::string_view kSeqField = "seq";
 inline constexpr std::string_view kKeyField = "key";
 inline constexpr std::string_view kTokensField = "tokenCount";
@@ -32,18 +33,19 @@ std::optional<MemoryType> parse_memory_type(std::string_view text);
 
 // Whose text is being read:
 enum class EventSource {
-  kBody,     // append_event_open + "}" and nothing else: seq, key, tokenCount, crc are unknown fields
-  kLine,     // a line of ours: seq, key, tokenCount are the store's own, crc is skipped
+  kBody,  // append_event_open + "}" and nothing else: seq, key, tokenCount, crc are unknown fields
+  kLine,  // a line of ours: seq, key, tokenCount are the store's own, crc is skipped
   kForeign,  // a line of another program: as kBody, and "base" is an unknown field too
   kCaller,   // handed in: "base", "key" and "seq" are taken, wrong types are errors
 };
 
-// Turns JSON text into events. Lenient towards stored text: a known field of a wrong type is kept as
-// an unknown one, and what is not an event becomes Unreadable. Strict towards callers (kInvalid).
+// Turns JSON text into events. Lenient towards stored text: a known field of a wrong type is kept
+// as an unknown one, and what is not an event becomes Unreadable. Strict towards callers
+// (kInvalid).
 class EventReader {
  public:
-  // `text` is valid JSON (or kCaller and kForeign: anything) with JsonObjectReader::kPadding readable bytes
-  // after it. Sets every field of `event` but reuses its buffers.
+  // `text` is valid JSON (or kCaller and kForeign: anything) with JsonObjectReader::kPadding
+  // readable bytes after it. Sets every field of `event` but reuses its buffers.
   Result<void> read_padded(std::string_view text, EventSource source, Event& event);
   // Copies the text to give it padding.
   Result<void> read(std::string_view text, EventSource source, Event& event);
@@ -57,10 +59,11 @@ class EventReader {
 // Appends the manifest as a JSON object without its closing brace; no "threadId", no version.
 void append_manifest_open(std::string& out, const Manifest& manifest);
 
-// Sets the fields of the manifest from a stored object. `store_fields` are names that the store added
-// for itself; they are skipped. Unknown fields are kept. kDamaged if it does not meet the schema.
-// Does not set id, version, last_seq.
-Result<Manifest> read_manifest(std::string_view text, const std::vector<std::string_view>& store_fields = {});
+// Sets the fields of the manifest from a stored object. `store_fields` are names that the store
+// added for itself; they are skipped. Unknown fields are kept. kDamaged if it does not meet the
+// schema. Does not set id, version, last_seq.
+Result<Manifest> read_manifest(std::string_view text,
+                               const std::vector<std::string_view>& store_fields = {});
 
 // Merges the patch onto the manifest and validates the result (kInvalid). True: something changed.
 enum class PatchFor { kCreate, kUpdate };

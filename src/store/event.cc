@@ -24,12 +24,12 @@ struct NamedMemoryType {
   MemoryType type;
   const char* name;
 };
-constexpr NamedMemoryType kMemoryTypes[] = {{MemoryType::kConversationTurn, "conversation_turn"},
-                                            {MemoryType::kToolResult, "tool_result"},
-                                            {MemoryType::kIntermediateResult, "intermediate_result"},
-                                            {MemoryType::kContextSummary, "context_summary"},
-                                            {MemoryType::kDecisionPoint, "decision_point"}};
-
+constexpr NamedMemoryType kMemoryTypes[] = {
+    {MemoryType::kConversationTurn, "conversation_turn"},
+    {MemoryType::kToolResult, "tool_result"},
+    {MemoryType::kIntermediateResult, "intermediate_result"},
+    {MemoryType::kContextSummary, "context_summary"},
+    {MemoryType::kDecisionPoint, "decision_point"}};
 
 Result<void> check_size(std::string_view what, std::size_t size, std::size_t limit) {
   if (size <= limit) return {};
@@ -148,7 +148,8 @@ std::optional<MemoryType> parse_memory_type(std::string_view text) {
 }
 
 const char* type_name(const Event& event) {
-  constexpr const char* kNames[] = {"message", "tool_use", "assistant_text", "result", "unreadable"};
+  constexpr const char* kNames[] = {"message", "tool_use", "assistant_text", "result",
+                                    "unreadable"};
   return kNames[event.payload.index()];
 }
 

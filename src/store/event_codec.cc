@@ -65,14 +65,32 @@ struct PayloadWriter {
 
 // The fields that an event may have, each with the raw value that was found.
 enum Field : std::size_t {
-  kType, kRole, kText, kTimestamp, kName, kInput, kCost, kDurationMs, kTurns, kInputTokens,
-  kOutputTokens, kCacheReadTokens, kMetadata, kMemoryType, kBase, kSeq, kKey, kTokens, kCrc,
+  kType,
+  kRole,
+  kText,
+  kTimestamp,
+  kName,
+  kInput,
+  kCost,
+  kDurationMs,
+  kTurns,
+  kInputTokens,
+  kOutputTokens,
+  kCacheReadTokens,
+  kMetadata,
+  kMemoryType,
+  kBase,
+  kSeq,
+  kKey,
+  kTokens,
+  kCrc,
   kFieldCount
 };
 constexpr std::array<std::string_view, kFieldCount> kFieldNames = {
-    "type", "role", "text", "timestamp", "name", "input", "cost", "durationMs", "turns",
-    "inputTokens", "outputTokens", "cacheReadTokens", "metadata", "memoryType", "base",
-    kSeqField, kKeyField, kTokensField, kChecksumField};
+    "type",        "role",       "text",  "timestamp",   "name",         "input",
+    "cost",        "durationMs", "turns", "inputTokens", "outputTokens", "cacheReadTokens",
+    "metadata",    "memoryType", "base",  kSeqField,     kKeyField,      kTokensField,
+    kChecksumField};
 
 Field field_named(std::string_view name) {
   const auto at = std::find(kFieldNames.begin(), kFieldNames.end(), name);
@@ -85,10 +103,14 @@ bool is_store_field(Field field) { return field >= kSeq && field <= kCrc; }
 bool is_known(Field field, EventSource source) {
   if (field == kFieldCount) return false;
   switch (source) {
-    case EventSource::kBody: return !is_store_field(field);
-    case EventSource::kLine: return true;
-    case EventSource::kForeign: return field < kBase;
-    case EventSource::kCaller: return field <= kKey;
+    case EventSource::kBody:
+      return !is_store_field(field);
+    case EventSource::kLine:
+      return true;
+    case EventSource::kForeign:
+      return field < kBase;
+    case EventSource::kCaller:
+      return field <= kKey;
   }
   return false;
 }
@@ -175,8 +197,8 @@ class EventBuilder {
       return take_string(kText, text.text) ? Result<void>() : missing(kText, "a string");
     }
     if (type == "result") return take_result();
-    return not_an_event(
-        "event type must be message, tool_use, assistant_text or result, got " + quote(type));
+    return not_an_event("event type must be message, tool_use, assistant_text or result, got " +
+                        quote(type));
   }
   Result<void> take_message() {
     std::string role_name;
@@ -220,7 +242,8 @@ class EventBuilder {
   void take_memory_type() {
     event_.memory_type.reset();
     const RawJson value = raw(kMemoryType);
-    const auto type = value.size() < 2 ? std::nullopt : parse_memory_type(value.substr(1, value.size() - 2));
+    const auto type =
+        value.size() < 2 ? std::nullopt : parse_memory_type(value.substr(1, value.size() - 2));
     if (!type) return refuse(kMemoryType);
     event_.memory_type = type;
     take(kMemoryType);
@@ -251,9 +274,10 @@ class EventBuilder {
     return {};
   }
   tl::unexpected<Error> wrong_type() const {
-    const char* rule = wrong_ == kTimestamp    ? " must be an ISO 8601 timestamp with a time zone"
-                       : wrong_ == kMemoryType ? " must be one of conversation_turn, tool_result, "
-                                                 "intermediate_result, context_summary, decision_point"
+    const char* rule = wrong_ == kTimestamp ? " must be an ISO 8601 timestamp with a time zone"
+                       : wrong_ == kMemoryType
+                           ? " must be one of conversation_turn, tool_result, "
+                             "intermediate_result, context_summary, decision_point"
                        : wrong_ == kMetadata || wrong_ == kInput ? " must be an object"
                        : wrong_ == kKey                          ? " must be a string"
                                                                  : " must be a number in range";
@@ -270,7 +294,8 @@ class EventBuilder {
   const std::vector<JsonMember>& members_;
   const EventSource source_;
   Event& event_;
-  std::array<std::size_t, kFieldCount + 1> at_{};  // index + 1 in members_; of repeated names the last
+  std::array<std::size_t, kFieldCount + 1>
+      at_{};  // index + 1 in members_; of repeated names the last
   std::array<bool, kFieldCount + 1> taken_{};
   Field wrong_ = kFieldCount;
 };

@@ -19,8 +19,8 @@ Result<Lease> change_lease(LeaseState& state, ThreadId id, std::string_view hold
   }
   const bool held = state.token != 0 && state.boot_id == clock.boot_id();
   if (!token && held && state.expires_boot_ms > now) {
-    return tl::unexpected(lease_taken(
-        id, state.holder, std::chrono::milliseconds(state.expires_boot_ms - now)));
+    return tl::unexpected(
+        lease_taken(id, state.holder, std::chrono::milliseconds(state.expires_boot_ms - now)));
   }
   const LeaseToken next = token ? *token : make_lease_token(ids);
   state = LeaseState{next, std::string(holder), now + ttl.count(), clock.boot_id()};

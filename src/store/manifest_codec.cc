@@ -72,9 +72,9 @@ Result<void> set_status(Manifest& manifest, RawJson value) {
 Result<void> set_metadata(Manifest& manifest, RawJson value) {
   if (!value.empty() && value[0] != '{') return wrong("field", "an object", value);
   if (value.size() > limits::kMaxMetadataBytes) {
-    return fail(ErrorCode::kInvalid,
-                "field must be at most " + std::to_string(limits::kMaxMetadataBytes) +
-                    " bytes, got " + std::to_string(value.size()));
+    return fail(ErrorCode::kInvalid, "field must be at most " +
+                                         std::to_string(limits::kMaxMetadataBytes) +
+                                         " bytes, got " + std::to_string(value.size()));
   }
   manifest.metadata = Json::trusted(std::string(value));
   return {};
@@ -310,7 +310,8 @@ void append_members(std::string& out, const Manifest& manifest) {
   append_text(out, "title", manifest.title);
   append_text(out, "createdAt", manifest.created_at.str());
   append_text(out, "updatedAt", manifest.updated_at.str());
-  if (manifest.status != ThreadStatus::kActive) append_text(out, "status", to_string(manifest.status));
+  if (manifest.status != ThreadStatus::kActive)
+    append_text(out, "status", to_string(manifest.status));
   if (!manifest.metadata.empty()) {
     append_name(out, "metadata");
     out += manifest.metadata.text();
@@ -384,16 +385,21 @@ Result<Manifest> read_manifest(std::string_view text,
   Manifest manifest;
   std::vector<Unknown> unknown;
   for (const JsonMember& member : members) {
-    if (std::find(store_fields.begin(), store_fields.end(), member.name) != store_fields.end()) continue;
+    if (std::find(store_fields.begin(), store_fields.end(), member.name) != store_fields.end())
+      continue;
     const KnownField* field = known_field(member.name);
     if (field == nullptr) {
       set_unknown(unknown, member.name, member.value);
-    } else if (auto set = set_known(manifest, *field, member.value == "null" && !field->required ? RawJson() : member.value); !set) {
+    } else if (auto set =
+                   set_known(manifest, *field,
+                             member.value == "null" && !field->required ? RawJson() : member.value);
+               !set) {
       return damaged(set.error().message);
     }
   }
   if (manifest.agent_id.empty()) return damaged("agentId must be a string, got nothing");
-  if (!manifest.created_at.is_set()) return damaged("createdAt must be an ISO 8601 timestamp, got nothing");
+  if (!manifest.created_at.is_set())
+    return damaged("createdAt must be an ISO 8601 timestamp, got nothing");
   if (!manifest.updated_at.is_set()) manifest.updated_at = manifest.created_at;
   manifest.extra = pack_unknown(unknown);
   return manifest;
@@ -404,11 +410,13 @@ Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch, PatchFo
   std::vector<Unknown> unknown = unknown_fields(manifest.extra);
   for (const auto& [name, value] : patch.entries()) {
     if (!valid_utf8(name) || name.empty()) {
-      return fail(ErrorCode::kInvalid, "field name must be valid UTF-8 and not empty, got " + quote(name));
+      return fail(ErrorCode::kInvalid,
+                  "field name must be valid UTF-8 and not empty, got " + quote(name));
     }
     if (!value.empty()) SKEIN_TRY(validate_json(value.text(), name));
     const KnownField* field = known_field(name);
-    if (name == "threadId" || name == kManifestVersionField || name == kChecksumField || (field != nullptr && !may_write(*field, purpose))) {
+    if (name == "threadId" || name == kManifestVersionField || name == kChecksumField ||
+        (field != nullptr && !may_write(*field, purpose))) {
       return fail(ErrorCode::kInvalid, name + " cannot be set, got " + quote(value.text()));
     }
     if (field == nullptr) {
@@ -429,8 +437,8 @@ Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch, PatchFo
 Result<ManifestPatch> ManifestPatch::parse(std::string_view json) {
   if (json.size() > limits::kMaxManifestBytes) {
     return fail(ErrorCode::kInvalid, "manifest must be at most " +
-                                         std::to_string(limits::kMaxManifestBytes) + " bytes, got " +
-                                         std::to_string(json.size()));
+                                         std::to_string(limits::kMaxManifestBytes) +
+                                         " bytes, got " + std::to_string(json.size()));
   }
   SKEIN_ASSIGN(const Json object, Json::parse_object(json));
   JsonObjectReader reader;
@@ -438,7 +446,8 @@ Result<ManifestPatch> ManifestPatch::parse(std::string_view json) {
   reader.read(object.text(), members);
   ManifestPatch patch;
   for (const JsonMember& member : members) {
-    patch.set(member.name, member.value == "null" ? Json() : Json::trusted(std::string(member.value)));
+    patch.set(member.name,
+              member.value == "null" ? Json() : Json::trusted(std::string(member.value)));
   }
   return patch;
 }
@@ -454,6 +463,8 @@ ManifestPatch& ManifestPatch::set(std::string_view field, std::string_view text)
 
 ManifestPatch& ManifestPatch::clear(std::string_view field) { return set(field, Json()); }
 
-ManifestPatch& ManifestPatch::status(ThreadStatus status) { return set("status", to_string(status)); }
+ManifestPatch& ManifestPatch::status(ThreadStatus status) {
+  return set("status", to_string(status));
+}
 
 }  // namespace skein

@@ -8,7 +8,8 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions opt
   if (options.clock == nullptr) options.clock = &system_clock();
   if (options.ids == nullptr) options.ids = &random_ids();
   if (url == "memory:") return make_memory_store(std::move(options));
-  return fail(ErrorCode::kInvalid, "store must be memory:, jsonl:DIR or sqlite:FILE, got " + quote(url));
+  return fail(ErrorCode::kInvalid,
+              "store must be memory:, jsonl:DIR or sqlite:FILE, got " + quote(url));
 }
 
 }  // namespace skein

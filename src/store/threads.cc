@@ -92,8 +92,8 @@ Result<Manifest> Threads::update_manifest(std::string_view thread, const Manifes
                                           const UpdateOptions& options) {
   for (const ManifestPatch::Entry& entry : patch.entries()) {
     if (entry.field != "status") continue;
-    return fail(ErrorCode::kInvalid,
-                "status has its own operation and cannot be set here, got " + quote(entry.value.text()));
+    return fail(ErrorCode::kInvalid, "status has its own operation and cannot be set here, got " +
+                                         quote(entry.value.text()));
   }
   SKEIN_ASSIGN(const ThreadId id, resolve(thread));
   return store_.update(id, patch, options);

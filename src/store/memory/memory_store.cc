@@ -115,10 +115,11 @@ Result<Manifest> MemoryStore::create(const NewThread& request) {
     events.assign(parent->events.begin(),
                   parent->events.begin() + static_cast<std::ptrdiff_t>(request.from->seq));
   }
-  for (const Event& event : request.events) {
-    SKEIN_TRY(check_initial_event(event, events, id));
-    events.push_back(event);
-  }
+  SKEIN_TRY(check_initial_events(request, id, events.size(), [&](const std::string& key) {
+    return std::any_of(events.begin(), events.end(),
+                       [&key](const Event& event) { return event.key == key; });
+  }));
+  events.insert(events.end(), request.events.begin(), request.events.end());
   thread.created_at = publish({.kind = ChangeKind::kCreated, .thread = id});
   thread.manifest.version = thread.created_at;
   for (Event& event : events) add_event(thread, std::move(event));
@@ -168,7 +169,8 @@ Result<Manifest> MemoryStore::update(ThreadId id, const ManifestPatch& patch,
   if (thread == nullptr) return tl::unexpected(unknown_thread(id));
   SKEIN_TRY(check_fence(thread->lease, id, options.fence));
   Manifest& manifest = thread->manifest;
-  SKEIN_TRY(check_version("manifest of thread " + id.str(), options.expect_version, manifest.version));
+  SKEIN_TRY(
+      check_version("manifest of thread " + id.str(), options.expect_version, manifest.version));
   SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch, PatchFor::kUpdate));
   if (!changed) return manifest;
   manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
@@ -270,7 +272,8 @@ Result<ChangeBatch> MemoryStore::changes(std::string_view cursor, std::size_t li
   }
   published_.wait_for(lock, wait, [&] { return feed_.upper_bound(after) != feed_.end(); });
   ChangeBatch batch;
-  for (auto at = feed_.upper_bound(after); at != feed_.end() && batch.changes.size() < limit; ++at) {
+  for (auto at = feed_.upper_bound(after); at != feed_.end() && batch.changes.size() < limit;
+       ++at) {
     batch.changes.push_back(at->second);
     after = at->first;
   }
@@ -317,8 +320,7 @@ Result<std::vector<Version>> MemoryStore::write(std::span<const RecordWrite> wri
     }
     if (known != records.end()) feed_.erase(known->second.at);
     const auto kind = write.bytes ? ChangeKind::kRecordWritten : ChangeKind::kRecordDeleted;
-    const Position at =
-        publish({.kind = kind, .collection = write.collection, .key = write.key});
+    const Position at = publish({.kind = kind, .collection = write.collection, .key = write.key});
     records[write.key] = {write.bytes, at};
     versions.push_back(write.bytes ? at : 0);
   }
@@ -353,8 +355,9 @@ Result<CheckSummary> MemoryStore::check(const CheckOptions& options,
   summary.threads = threads_.size();
   for (const auto& [id, thread] : threads_) summary.events += thread.events.size();
   for (const auto& [name, records] : records_) {
-    summary.records += static_cast<std::uint64_t>(std::count_if(
-        records.begin(), records.end(), [](const auto& entry) { return entry.second.bytes.has_value(); }));
+    summary.records += static_cast<std::uint64_t>(
+        std::count_if(records.begin(), records.end(),
+                      [](const auto& entry) { return entry.second.bytes.has_value(); }));
   }
   if (options.progress) options.progress(summary.threads, summary.threads);
   return summary;
