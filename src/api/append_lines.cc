@@ -1,0 +1,50 @@
+#include "api/append_lines.h"
+
+#include <algorithm>
+
+#include "skein/limits.h"
+
+namespace skein {
+namespace {
+
+bool is_blank(const std::string& text) {
+  return text.find_first_not_of(" \t\r") == std::string::npos;
+}
+
+}  // namespace
+
+std::vector<LineResult> append_lines(Store& store, ThreadId thread,
+                                     std::span<const EventLine> lines,
+                                     std::optional<LeaseToken> fence) {
+  std::vector<LineResult> results;
+  std::vector<Append> appends;
+  std::vector<std::size_t> waiting;  // the results that the appends will fill
+  const auto append_waiting = [&] {
+    auto appended = store.append(appends);
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+      results[waiting[i]].result = std::move(appended[i]);
+    }
+    appends.clear();
+    waiting.clear();
+  };
+
+  results.reserve(lines.size());
+  for (const EventLine& line : lines) {
+    if (is_blank(line.text)) continue;
+    results.push_back({line.number, Appended{}});
+    auto event = parse_event(line.text);
+    if (!event) {
+      results.back().result = tl::unexpected<Error>(std::move(event).error());
+      continue;
+    }
+    event->seq = 0;
+    appends.push_back(
+        {.thread = thread, .event = *std::move(event), .fence = fence, .expect_seq = {}});
+    waiting.push_back(results.size() - 1);
+    if (appends.size() == limits::kMaxBatch) append_waiting();
+  }
+  if (!appends.empty()) append_waiting();
+  return results;
+}
+
+}  // namespace skein

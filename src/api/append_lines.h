@@ -1,0 +1,31 @@
+// Appends events that come as lines of JSON.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "skein/store.h"
+
+namespace skein {
+
+struct EventLine {
+  std::uint64_t number = 0;  // in its input, from 1
+  std::string text;
+};
+
+struct LineResult {
+  std::uint64_t number = 0;
+  Result<Appended> result;
+};
+
+// Appends one event per line, in order, and answers for each; blank lines are skipped without an
+// answer. A line that is no event is refused and its neighbours are not. All lines of a call share
+// what a flush costs. A "seq" in a line is ignored: the store gives the positions.
+std::vector<LineResult> append_lines(Store& store, ThreadId thread,
+                                     std::span<const EventLine> lines,
+                                     std::optional<LeaseToken> fence);
+
+}  // namespace skein

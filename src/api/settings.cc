@@ -1,0 +1,182 @@
+#include "api/settings.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+
+#include "core/json.h"
+#include "core/try.h"
+
+namespace skein {
+namespace fs = std::filesystem;
+namespace {
+
+struct ConfigFile {
+  std::optional<std::string> store;
+  std::optional<std::string> default_agent;
+};
+
+std::optional<std::string> environment(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+tl::unexpected<Error> bad_config(const fs::path& file, std::string_view field,
+                                 std::string_view reason) {
+  return fail(ErrorCode::kInvalid,
+              fmt::format("configuration {}: \"{}\" {}", file.string(), field, reason));
+}
+
+Result<std::string> read_config_text(const fs::path& file) {
+  std::error_code error;
+  if (!fs::is_regular_file(file, error)) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("configuration {}: there is no such file", file.string()));
+  }
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (!stream) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("configuration {}: cannot be read", file.string()));
+  }
+  return std::move(text).str();
+}
+
+Result<ConfigFile> read_config(const fs::path& file) {
+  SKEIN_ASSIGN(const std::string text, read_config_text(file));
+  const auto object = Json::parse_object(text);
+  if (!object) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("configuration {}: {}", file.string(), object.error().message));
+  }
+  JsonObjectReader reader;
+  std::vector<JsonMember> members;
+  reader.read(object->text(), members);
+  ConfigFile config;
+  for (const JsonMember& member : members) {
+    const auto value = json_to_string(member.value);
+    if (member.name != "store" && member.name != "defaultAgent") {
+      return bad_config(file, member.name, "is not a setting; those are store, defaultAgent");
+    }
+    if (!value || value->empty()) {
+      return bad_config(file, member.name, fmt::format("must be a string, not {}", member.value));
+    }
+    if (member.name == "store") {
+      config.store = value;
+    } else {
+      if (auto valid = check_agent_id(*value); !valid) {
+        return bad_config(file, member.name, valid.error().message);
+      }
+      config.default_agent = value;
+    }
+  }
+  return config;
+}
+
+// The path of a URL that names a file or folder; nothing for others.
+std::optional<std::string_view> url_path(std::string_view url) {
+  for (const std::string_view scheme : {"sqlite:", "jsonl:"}) {
+    if (url.starts_with(scheme)) return url.substr(scheme.size());
+  }
+  return std::nullopt;
+}
+
+std::string anchored(std::string url, const fs::path& folder) {
+  const auto path = url_path(url);
+  if (!path || path->empty() || fs::path(*path).is_absolute()) return url;
+  const std::string scheme = url.substr(0, url.size() - path->size());
+  return scheme + (folder / *path).lexically_normal().string();
+}
+
+std::string default_store(const fs::path& workspace) {
+  return "sqlite:" + (workspace / ".skein" / "skein.db").string();
+}
+
+template <class Predicate>
+std::optional<fs::path> nearest_above(const fs::path& start, Predicate holds) {
+  for (fs::path folder = start;; folder = folder.parent_path()) {
+    if (holds(folder)) return folder;
+    if (folder == folder.parent_path()) return std::nullopt;
+  }
+}
+
+}  // namespace
+
+fs::path find_workspace(const fs::path& start) {
+  std::error_code error;
+  const auto marked = nearest_above(start, [&](const fs::path& folder) {
+    return fs::is_directory(folder / "workspace", error) ||
+           fs::is_directory(folder / ".gitmem", error) ||
+           fs::is_directory(folder / ".skein", error);
+  });
+  if (marked) return *marked;
+  const auto repository = nearest_above(
+      start, [&](const fs::path& folder) { return fs::exists(folder / ".git", error); });
+  return repository.value_or(start);
+}
+
+Result<Settings> resolve_settings(const SettingsRequest& request) {
+  std::error_code error;
+  const fs::path here = fs::current_path(error);
+  if (error) return fail(ErrorCode::kIo, "there is no working directory: " + error.message());
+
+  Settings settings;
+  auto workspace = request.workspace ? request.workspace : environment("SKEIN_WORKSPACE");
+  settings.workspace = workspace ? (here / *workspace).lexically_normal() : find_workspace(here);
+  if (!fs::is_directory(settings.workspace, error)) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("workspace {}: there is no such folder", settings.workspace.string()));
+  }
+
+  const fs::path usual_config = settings.workspace / ".skein" / "config.json";
+  if (request.config) {
+    settings.config_file = here / *request.config;
+  } else if (fs::exists(usual_config, error)) {
+    settings.config_file = usual_config;
+  }
+  ConfigFile config;
+  if (settings.config_file) {
+    SKEIN_ASSIGN(config, read_config(*settings.config_file));
+  }
+
+  const auto store = request.store ? request.store : environment("SKEIN_STORE");
+  if (store) {
+    settings.store_url = anchored(*store, here);
+  } else if (config.store) {
+    settings.store_url = anchored(*config.store, settings.workspace);
+  } else {
+    settings.store_url = default_store(settings.workspace);
+  }
+  settings.default_agent = config.default_agent.value_or("default");
+  return settings;
+}
+
+bool store_exists(const std::string& url) {
+  const auto path = url_path(url);
+  std::error_code error;
+  return !path || fs::exists(*path, error);
+}
+
+Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
+                                                  StoreOptions options) {
+  if (if_missing == IfMissing::kRefuse && !store_exists(settings.store_url)) {
+    return fail(ErrorCode::kNotFound, fmt::format("there is no store at {}", settings.store_url));
+  }
+  if (settings.store_url == default_store(settings.workspace)) {
+    std::error_code error;
+    fs::create_directories(settings.workspace / ".skein", error);
+    if (error) {
+      return fail(ErrorCode::kIo,
+                  fmt::format("cannot make {}: {}", (settings.workspace / ".skein").string(),
+                              error.message()));
+    }
+  }
+  return open_store(settings.store_url, std::move(options));
+}
+
+}  // namespace skein

@@ -1,0 +1,49 @@
+// Which workspace, which store, which agent: settled once, before anything is opened.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "skein/error.h"
+#include "skein/store.h"
+
+namespace skein {
+
+// What was asked for on the command line. It wins over the environment (SKEIN_STORE,
+// SKEIN_WORKSPACE), that over the configuration file, and that over the defaults.
+struct SettingsRequest {
+  std::optional<std::string> store;
+  std::optional<std::string> workspace;
+  std::optional<std::string> config;
+};
+
+struct Settings {
+  std::filesystem::path workspace;  // absolute
+  std::string store_url;
+  std::string default_agent;
+  std::optional<std::filesystem::path> config_file;  // the one that was read
+};
+
+// The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
+// It is a JSON object with any of "store" and "defaultAgent"; anything else in it is kInvalid,
+// naming file, field and reason. A relative path in its "store" starts from the workspace, one from
+// elsewhere from the working directory.
+Result<Settings> resolve_settings(const SettingsRequest& request);
+
+// The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the
+// enclosing git repository, else `start`.
+std::filesystem::path find_workspace(const std::filesystem::path& start);
+
+enum class IfMissing { kCreate, kRefuse };
+
+// Opens the store of the settings. kRefuse: kNotFound when its file or folder does not exist, and
+// none is made.
+Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
+                                                  StoreOptions options = {});
+
+// Whether there is anything to open behind the URL.
+bool store_exists(const std::string& url);
+
+}  // namespace skein

@@ -1,0 +1,81 @@
+#include "cli/arguments.h"
+
+#include <charconv>
+
+#include "core/try.h"
+
+namespace skein {
+
+Argument::Set into(bool& flag) {
+  return [&flag](std::string_view) -> Result<void> {
+    flag = true;
+    return {};
+  };
+}
+
+Argument::Set into(std::string& text) {
+  return [&text](std::string_view typed) -> Result<void> {
+    text = typed;
+    return {};
+  };
+}
+
+Argument::Set into(std::optional<std::string>& text) {
+  return [&text](std::string_view typed) -> Result<void> {
+    text = std::string(typed);
+    return {};
+  };
+}
+
+Argument::Set into(std::vector<std::string>& texts) {
+  return [&texts](std::string_view typed) -> Result<void> {
+    texts.emplace_back(typed);
+    return {};
+  };
+}
+
+Argument::Set into(std::optional<std::uint64_t>& number) {
+  return [&number](std::string_view typed) -> Result<void> {
+    std::uint64_t value = 0;
+    const char* end = typed.data() + typed.size();
+    const auto [stop, error] = std::from_chars(typed.data(), end, value);
+    if (error != std::errc{} || stop != end || typed.empty()) {
+      return fail(ErrorCode::kInvalid,
+                  "must be a whole number, not \"" + std::string(typed) + "\"");
+    }
+    number = value;
+    return {};
+  };
+}
+
+Argument::Set into(std::optional<ThreadRef>& thread) {
+  return [&thread](std::string_view typed) -> Result<void> {
+    SKEIN_ASSIGN(thread, ThreadRef::parse(typed));
+    return {};
+  };
+}
+
+Argument::Set into(std::vector<ThreadRef>& threads) {
+  return [&threads](std::string_view typed) -> Result<void> {
+    SKEIN_ASSIGN(ThreadRef thread, ThreadRef::parse(typed));
+    threads.push_back(std::move(thread));
+    return {};
+  };
+}
+
+Argument::Set into_object(Json& object) {
+  return [&object](std::string_view typed) -> Result<void> {
+    SKEIN_ASSIGN(object, Json::parse_object(typed));
+    return {};
+  };
+}
+
+Argument thread_argument(std::optional<ThreadRef>& thread) {
+  return {.names = "ID",
+          .value_name = "ID",
+          .help = "the thread: its 12 hex digits, their UUID form, or its alias",
+          .set = into(thread),
+          .required = true};
+}
+
+}  // namespace skein

@@ -1,0 +1,86 @@
+#include "cli/context.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/arguments.h"
+
+namespace skein {
+namespace {
+
+void tell(const Finding& finding) {
+  std::string place;
+  if (finding.thread) place = fmt::format("thread {}: ", finding.thread->str());
+  if (finding.seq > 0) place += fmt::format("event {}: ", finding.seq);
+  print_notice(fmt::format("{}{}{}", place, finding.what, finding.repaired ? " (repaired)" : ""));
+}
+
+}  // namespace
+
+Failure::Failure(Error what) : error(std::move(what)), exit_code(kExitRefused) {
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+      exit_code = kExitNotFound;
+      break;
+    case ErrorCode::kConflict:
+    case ErrorCode::kBusy:
+    case ErrorCode::kFenced:
+      exit_code = kExitConflict;
+      break;
+    case ErrorCode::kInvalid:
+    case ErrorCode::kDamaged:
+    case ErrorCode::kIo:
+      break;
+  }
+}
+
+tl::unexpected<Failure> wrong_usage(std::string message) {
+  return tl::unexpected<Failure>(
+      Failure(Error{ErrorCode::kInvalid, std::move(message)}, kExitUsage));
+}
+
+std::vector<Argument> global_arguments(GlobalArguments& target) {
+  return {
+      {.names = "--store",
+       .value_name = "URL",
+       .help = "sqlite:FILE, jsonl:DIR or memory: (SKEIN_STORE; "
+               "default sqlite:WORKSPACE/.skein/skein.db)",
+       .set = into(target.settings.store)},
+      {.names = "--workspace",
+       .value_name = "DIR",
+       .help = "the folder that this is about (SKEIN_WORKSPACE; default the nearest one above that "
+               "holds workspace/, .gitmem/ or .skein/, else the git repository, else .)",
+       .set = into(target.settings.workspace),
+       .is_path = true},
+      {.names = "--config",
+       .value_name = "FILE",
+       .help = "settings as JSON: store, defaultAgent (default WORKSPACE/.skein/config.json)",
+       .set = into(target.settings.config),
+       .is_path = true},
+      {.names = "--json", .help = "answer, and fail, in JSON", .set = into(target.json)},
+  };
+}
+
+Context::Context(const GlobalArguments& global)
+    : request_(global.settings), json_(global.json), out_(STDOUT_FILENO) {}
+
+tl::expected<Settings, Failure> Context::settings() const {
+  auto settings = resolve_settings(request_);
+  if (!settings) {
+    const int code = settings.error().code == ErrorCode::kInvalid ? kExitUsage : kExitRefused;
+    return tl::unexpected<Failure>(Failure(std::move(settings).error(), code));
+  }
+  return std::move(settings).value();
+}
+
+tl::expected<std::unique_ptr<Store>, Failure> Context::open(IfMissing if_missing) {
+  SKEIN_ASSIGN_OR_FAIL(const Settings settled, settings());
+  auto store = open_settled_store(settled, if_missing, StoreOptions{.notice = tell});
+  if (store) return std::move(store).value();
+  Failure failure(std::move(store).error());
+  // What open_store finds wrong with a URL is the caller's mistake.
+  if (failure.error.code == ErrorCode::kInvalid) failure.exit_code = kExitUsage;
+  return tl::unexpected<Failure>(std::move(failure));
+}
+
+}  // namespace skein

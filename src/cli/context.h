@@ -1,0 +1,48 @@
+// What a command gets to work with.
+#pragma once
+
+#include <memory>
+
+#include "api/settings.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "core/try.h"
+#include "skein/store.h"
+
+namespace skein {
+
+struct GlobalArguments {
+  SettingsRequest settings;
+  bool json = false;
+};
+
+std::vector<Argument> global_arguments(GlobalArguments& target);
+
+class Context {
+ public:
+  explicit Context(const GlobalArguments& global);
+
+  bool json() const { return json_; }
+  Output& out() { return out_; }
+
+  // Bad configuration is wrong usage.
+  tl::expected<Settings, Failure> settings() const;
+
+  // Opens the store that the settings name. What it mends in passing is told on standard error.
+  tl::expected<std::unique_ptr<Store>, Failure> open(IfMissing if_missing);
+
+ private:
+  const SettingsRequest request_;
+  const bool json_;
+  Output out_;
+};
+
+}  // namespace skein
+
+// As SKEIN_TRY and SKEIN_ASSIGN, for what fails with a Failure.
+#define SKEIN_ASSIGN_OR_FAIL(declaration, ...) \
+  SKEIN_ASSIGN_OR_FAIL_INNER(SKEIN_CONCAT(skein_outcome_, __LINE__), declaration, __VA_ARGS__)
+#define SKEIN_ASSIGN_OR_FAIL_INNER(outcome, declaration, ...)                           \
+  auto outcome = (__VA_ARGS__);                                                         \
+  if (!outcome.has_value()) return tl::unexpected<Failure>(std::move(outcome).error()); \
+  declaration = std::move(outcome).value()

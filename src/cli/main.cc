@@ -1,0 +1,52 @@
+#include <algorithm>
+#include <csignal>
+#include <string_view>
+
+#include "cli/command.h"
+#include "cli/context.h"
+#include "cli/output.h"
+#include "cli/parser.h"
+
+namespace skein {
+namespace {
+
+int run(int argc, const char* const* argv) {
+  GlobalArguments global;
+  CommandTree tree;
+  tree.global = global_arguments(global);
+  tree.groups.push_back(thread_commands());
+  tree.groups.push_back(care_commands());
+  tree.groups.push_back(completion_commands(tree));
+
+  const Parsed parsed = parse_command_line(tree, argc, argv);
+  if (parsed.exit_code != kExitDone) {
+    const bool json = std::any_of(
+        argv, argv + argc, [](const char* word) { return std::string_view(word) == "--json"; });
+    report_error("usage", parsed.text, json);
+    return parsed.exit_code;
+  }
+
+  Context context(global);
+  Outcome outcome = kExitDone;
+  if (parsed.command == nullptr) {
+    context.out().write(parsed.text);
+  } else {
+    outcome = parsed.command->run(context);
+  }
+  // What was printed before a failure is still true.
+  if (auto flushed = context.out().flush(); !flushed && outcome) {
+    outcome = tl::unexpected<Failure>(std::move(flushed).error());
+  }
+  if (outcome) return *outcome;
+  report(outcome.error(), context.json());
+  return outcome.error().exit_code;
+}
+
+}  // namespace
+}  // namespace skein
+
+int main(int argc, char** argv) {
+  // Whoever stops reading ends this program quietly, even if a parent process ignored the signal.
+  std::signal(SIGPIPE, SIG_DFL);
+  return skein::run(argc, argv);
+}

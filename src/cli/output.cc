@@ -1,0 +1,163 @@
+#include "cli/output.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "core/json.h"
+
+namespace skein {
+namespace {
+
+constexpr std::size_t kBufferBytes = 64 << 10;
+
+// Writes everything; the errno of the failure, or 0.
+int write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+// The code point of a two- or three-byte sequence at `at` that a terminal must not get, else 0.
+unsigned hidden_code_point(std::string_view text, std::size_t at, std::size_t& length) {
+  const auto byte = [&](std::size_t i) {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+  };
+  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) {  // C1 controls
+    length = 2;
+    return byte(1);
+  }
+  if (byte(0) == 0xE2 && (byte(1) == 0x80 || byte(1) == 0x81)) {
+    const unsigned code = 0x2000 + ((byte(1) & 0x3F) << 6) + (byte(2) & 0x3F);
+    const bool reorders = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+                          (code >= 0x2066 && code <= 0x2069);
+    const bool breaks_line = code == 0x2028 || code == 0x2029;
+    if (reorders || breaks_line) {
+      length = 3;
+      return code;
+    }
+  }
+  return 0;
+}
+
+std::string escape_controls(std::string_view text, bool one_line) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const auto c = static_cast<unsigned char>(text[at]);
+    std::size_t length = 1;
+    if (c == '\n' || c == '\t') {
+      if (one_line) {
+        out += c == '\n' ? "\\n" : "\\t";
+      } else {
+        out += static_cast<char>(c);
+      }
+    } else if (c < 0x20 || c == 0x7F) {
+      out += fmt::format("\\x{:02x}", c);
+    } else if (const unsigned code = hidden_code_point(text, at, length)) {
+      out += fmt::format("\\u{:04x}", code);
+    } else {
+      out += static_cast<char>(c);
+    }
+    at += length;
+  }
+  return out;
+}
+
+std::int64_t steady_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+std::string visible(std::string_view text) { return escape_controls(text, false); }
+std::string visible_line(std::string_view text) { return escape_controls(text, true); }
+
+Output::Output(int fd) : fd_(fd), terminal_(::isatty(fd) == 1) {}
+
+void Output::write(std::string_view text) {
+  buffer_.append(text);
+  if (buffer_.size() >= kBufferBytes) (void)flush();
+}
+
+void Output::write_stored(std::string_view text) {
+  if (terminal_) {
+    write(visible(text));
+  } else {
+    write(text);
+  }
+}
+
+Result<void> Output::flush() {
+  if (error_ == 0) error_ = write_all(fd_, buffer_);
+  buffer_.clear();
+  if (error_ != 0) {
+    return fail(ErrorCode::kIo, fmt::format("cannot write the output: {}", std::strerror(error_)));
+  }
+  return {};
+}
+
+void print_line_to_stderr(std::string_view line) {
+  (void)write_all(STDERR_FILENO, fmt::format("{}\n", line));
+}
+
+void print_notice(std::string_view message) {
+  print_line_to_stderr(fmt::format("skein: {}", visible(message)));
+}
+
+void report_error(std::string_view code, std::string_view message, bool json) {
+  std::string text = fmt::format("skein: {}\n", visible(message));
+  if (json) {
+    text += R"({"error":{"code":)";
+    append_json_string(text, code);
+    text += R"(,"message":)";
+    append_json_string(text, valid_utf8(message) ? message : "(not UTF-8)");
+    text += "}}\n";
+  }
+  (void)write_all(STDERR_FILENO, text);
+}
+
+void report(const Failure& failure, bool json) {
+  const char* code = failure.exit_code == kExitUsage ? "usage" : to_string(failure.error.code);
+  report_error(code, failure.error.message, json);
+}
+
+Progress::Progress(std::string label)
+    : label_(std::move(label)), enabled_(::isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::update(std::uint64_t done, std::uint64_t total) {
+  constexpr std::int64_t kRedrawMs = 100;
+  const std::int64_t now_ms = steady_ms();
+  if (!enabled_ || now_ms - last_ms_ < kRedrawMs) return;
+  last_ms_ = now_ms;
+  std::string line = fmt::format("\r{} {}", label_, done);
+  if (total > 0) {
+    constexpr std::size_t kWidth = 30;
+    const std::size_t filled = std::min<std::uint64_t>(kWidth, done * kWidth / total);
+    line =
+        fmt::format("\r{} [{:<{}}] {}/{}", label_, std::string(filled, '#'), kWidth, done, total);
+  }
+  (void)write_all(STDERR_FILENO, line + "\x1b[K");
+  shown_ = true;
+}
+
+void Progress::clear() {
+  if (shown_) (void)write_all(STDERR_FILENO, "\r\x1b[K");
+  shown_ = false;
+}
+
+}  // namespace skein

@@ -1,0 +1,23 @@
+// A polite end: SIGINT and SIGTERM ask, and the command finishes what it has begun.
+#pragma once
+
+namespace skein {
+
+// While it lives, SIGINT and SIGTERM no longer end the process but are remembered. One at a time.
+class StopRequest {
+ public:
+  StopRequest();
+  ~StopRequest();
+  StopRequest(const StopRequest&) = delete;
+  StopRequest& operator=(const StopRequest&) = delete;
+
+  // The signal that came, or 0.
+  int signal() const;
+  // Readable once a signal came; for poll.
+  int fd() const;
+};
+
+// Ends the process by that signal, as if it had not been caught, so that the parent can tell.
+[[noreturn]] void end_by_signal(int signal);
+
+}  // namespace skein

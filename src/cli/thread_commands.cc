@@ -1,0 +1,214 @@
+#include "cli/thread_commands.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <string>
+
+#include "api/threads.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/show_text.h"
+#include "core/json_object.h"
+#include "core/try.h"
+#include "skein/threads.h"
+
+namespace skein {
+namespace {
+
+// A new thread: its id, alone on the line, so that scripts can take it without --json too.
+void print_new_thread(Context& context, ThreadId id) {
+  if (context.json()) {
+    context.out().write(JsonObject().add("threadId", id.str()).str() + "\n");
+  } else {
+    context.out().write(id.str() + "\n");
+  }
+}
+
+class Create : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "create",
+            .summary = "make a new thread and print its id",
+            .examples =
+                "  skein thread create\n"
+                "  skein thread create --agent support --title \"Refund\" "
+                "--metadata '{\"customer\":42}'\n"
+                "  skein thread create --message \"Where is my order?\" --json\n"};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {
+        {.names = "--agent",
+         .value_name = "A",
+         .help =
+             "whose thread it is (default: defaultAgent of the configuration, else \"default\")",
+         .set = into(agent_)},
+        {.names = "--title", .value_name = "TEXT", .help = "a title", .set = into(options_.title)},
+        {.names = "--task-id",
+         .value_name = "TASK",
+         .help = "the task that the thread belongs to",
+         .set = into(options_.task_id)},
+        {.names = "--alias",
+         .value_name = "UUID",
+         .help = "a UUID of your own that names the thread from now on",
+         .set = into(options_.alias)},
+        {.names = "--metadata",
+         .value_name = "JSON",
+         .help = "an object to keep with the thread",
+         .set = into_object(options_.metadata)},
+        {.names = "--message",
+         .value_name = "TEXT",
+         .help = "a first message of the user; may be given again for more",
+         .set = into(messages_),
+         .repeated = true},
+    };
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kCreate));
+    for (std::string& message : messages_) {
+      Event event;
+      event.payload = Message{Role::kUser, std::move(message)};
+      options_.events.push_back(std::move(event));
+    }
+    SKEIN_ASSIGN(const ThreadId id,
+                 Threads(*store).create(agent_.value_or(settings.default_agent), options_));
+    print_new_thread(context, id);
+    return kExitDone;
+  }
+
+ private:
+  std::optional<std::string> agent_;
+  CreateOptions options_;
+  std::vector<std::string> messages_;
+};
+
+class Show : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "show",
+            .summary = "print all that is known of a thread besides its events",
+            .examples =
+                "  skein thread show a1b2c3d4e5f6\n"
+                "  skein thread show 00000000-0000-4000-8000-a1b2c3d4e5f6 --json\n"};
+  }
+
+  std::vector<Argument> arguments() override { return {thread_argument(thread_)}; }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
+    context.out().write(context.json() ? to_json(manifest) + "\n" : manifest_text(manifest));
+    return kExitDone;
+  }
+
+ private:
+  std::optional<ThreadRef> thread_;
+};
+
+class Fork : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "fork",
+            .summary = "make a new thread that starts with a copy of this one",
+            .examples =
+                "  skein thread fork a1b2c3d4e5f6\n"
+                "  skein thread fork a1b2c3d4e5f6 --at 12 --json\n"};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {
+        thread_argument(thread_),
+        {.names = "--at",
+         .value_name = "SEQ",
+         .help = "copy up to this event (default: all)",
+         .set = into(at_)},
+    };
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const Manifest original, find_thread(*store, *thread_));
+    SKEIN_ASSIGN(const Manifest fork,
+                 Threads(*store).fork(original.id.str(), at_.value_or(kLastSeq)));
+    print_new_thread(context, fork.id);
+    return kExitDone;
+  }
+
+ private:
+  std::optional<ThreadRef> thread_;
+  std::optional<std::uint64_t> at_;
+};
+
+class Delete : public Command {
+ public:
+  CommandInfo info() const override {
+    return {
+        .name = "delete",
+        .summary = "remove a thread with all its events, for good",
+        .examples =
+            "  skein thread delete a1b2c3d4e5f6\n"
+            "  skein thread delete a1b2c3d4e5f6 --yes --json\n",
+        .details = "Forks of it stay. Without --yes it asks, and refuses where nobody can answer."};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {
+        thread_argument(thread_),
+        {.names = "-y,--yes", .help = "do not ask", .set = into(yes_)},
+    };
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
+    if (!yes_) {
+      if (::isatty(STDIN_FILENO) != 1) {
+        return wrong_usage("nobody is there to ask: say --yes to delete " + manifest.id.str());
+      }
+      if (!confirmed(manifest)) {
+        return fail(ErrorCode::kInvalid, "not deleted");
+      }
+    }
+    SKEIN_ASSIGN(const bool removed, store->remove(manifest.id));
+    if (!removed) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
+    if (context.json()) {
+      context.out().write(
+          JsonObject().add("threadId", manifest.id.str()).add("deleted", true).str() + "\n");
+    } else {
+      context.out().write("deleted " + manifest.id.str() + "\n");
+    }
+    return kExitDone;
+  }
+
+ private:
+  static bool confirmed(const Manifest& manifest) {
+    std::cerr << fmt::format("Delete thread {} of {} with {} events? [y/N] ", manifest.id.str(),
+                             manifest.agent_id, manifest.last_seq);
+    std::string answer;
+    std::getline(std::cin, answer);
+    return answer == "y" || answer == "yes" || answer == "Y";
+  }
+
+  std::optional<ThreadRef> thread_;
+  bool yes_ = false;
+};
+
+}  // namespace
+
+CommandGroup thread_commands() {
+  CommandGroup group{"thread", "conversations: make them, add to them, read them", {}};
+  group.commands.push_back(std::make_unique<Create>());
+  group.commands.push_back(thread_list_command());
+  group.commands.push_back(std::make_unique<Show>());
+  group.commands.push_back(thread_append_command());
+  group.commands.push_back(thread_events_command());
+  group.commands.push_back(std::make_unique<Fork>());
+  group.commands.push_back(std::make_unique<Delete>());
+  return group;
+}
+
+}  // namespace skein

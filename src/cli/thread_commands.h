@@ -1,0 +1,14 @@
+// The commands of `skein thread` that have files of their own.
+#pragma once
+
+#include <memory>
+
+#include "cli/command.h"
+
+namespace skein {
+
+std::unique_ptr<Command> thread_append_command();
+std::unique_ptr<Command> thread_events_command();
+std::unique_ptr<Command> thread_list_command();
+
+}  // namespace skein

@@ -1,0 +1,156 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "api/threads.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/show_text.h"
+#include "cli/thread_commands.h"
+#include "core/json_object.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+Argument::Set into_filter(std::vector<MetadataEquals>& filter) {
+  return [&filter](std::string_view typed) -> Result<void> {
+    const std::size_t equals = typed.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return fail(ErrorCode::kInvalid, "must be KEY=VALUE, not \"" + std::string(typed) + "\"");
+    }
+    const std::string_view value = typed.substr(equals + 1);
+    auto json = Json::parse(value);
+    const bool is_text = !json.has_value();
+    if (is_text && !valid_utf8(value)) return fail(ErrorCode::kInvalid, "must be UTF-8");
+    filter.push_back({std::string(typed.substr(0, equals)), is_text ? Json::string(value) : *json});
+    return {};
+  };
+}
+
+class List : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "list",
+            .summary = "print the threads, the last updated first",
+            .examples =
+                "  skein thread list --agent support --status active\n"
+                "  skein thread list --meta customer=42 --meta tier=gold --json\n"
+                "  skein thread list --all --order oldest\n",
+            .details =
+                "A VALUE that is JSON is compared as such: customer=42 finds the number, "
+                "customer='\"42\"' the text.\nWhere more threads follow, standard error says "
+                "how to go on."};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {
+        {.names = "--agent",
+         .value_name = "A",
+         .help = "threads of this agent only",
+         .set = into(query_.agent_id)},
+        with_choices<ThreadStatus>(
+            {.names = "--status", .value_name = "STATUS", .help = "threads of this status only"},
+            {{"active", ThreadStatus::kActive},
+             {"paused", ThreadStatus::kPaused},
+             {"closed", ThreadStatus::kClosed},
+             {"archived", ThreadStatus::kArchived}},
+            query_.status),
+        {.names = "--meta",
+         .value_name = "KEY=VALUE",
+         .help = "threads with this in their metadata only; all that are given must hold",
+         .set = into_filter(query_.metadata),
+         .repeated = true},
+        with_choices<ListOrder>({.names = "--order",
+                                 .value_name = "ORDER",
+                                 .help = "last updated, newest or oldest first (default updated)"},
+                                {{"updated", ListOrder::kUpdatedNewestFirst},
+                                 {"created", ListOrder::kCreatedNewestFirst},
+                                 {"oldest", ListOrder::kCreatedOldestFirst}},
+                                order_),
+        {.names = "--limit",
+         .value_name = "N",
+         .help = "at most so many (default 50)",
+         .set = into(limit_)},
+        {.names = "--after",
+         .value_name = "CURSOR",
+         .help = "go on where an earlier list ended",
+         .set = into(query_.after)},
+        {.names = "--all", .help = "all of them, however many", .set = into(all_)},
+    };
+  }
+
+  Outcome run(Context& context) override {
+    if (all_ && limit_) return wrong_usage("--all and --limit exclude each other");
+    if (limit_ == 0u) return wrong_usage("--limit must be at least 1");
+    if (query_.agent_id) {
+      if (auto valid = check_agent_id(*query_.agent_id); !valid) {
+        return wrong_usage(std::move(valid).error().message);
+      }
+    }
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    std::unique_ptr<Store> store;
+    if (store_exists(settings.store_url)) {
+      SKEIN_ASSIGN_OR_FAIL(store, context.open(IfMissing::kRefuse));
+    }
+    return context.json() ? print_json(context, store.get()) : print_table(context, store.get());
+  }
+
+ private:
+  Result<std::string> each(Store* store, const std::function<bool(const Manifest&)>& sink) {
+    if (store == nullptr) return std::string();  // nothing was ever stored
+    query_.order = order_.value_or(ListOrder::kUpdatedNewestFirst);
+    const std::uint64_t limit =
+        all_ ? std::numeric_limits<std::uint64_t>::max() : limit_.value_or(50);
+    return list_threads(*store, query_, limit, sink);
+  }
+
+  Outcome print_json(Context& context, Store* store) {
+    std::string_view separator = "[";
+    SKEIN_ASSIGN(const std::string next, each(store, [&](const Manifest& manifest) {
+                   context.out().write(separator);
+                   context.out().write(to_json(manifest));
+                   separator = ",\n ";
+                   return true;
+                 }));
+    context.out().write(separator == "[" ? "[]\n" : "]\n");
+    if (!next.empty()) print_line_to_stderr(JsonObject().add("next", next).str());
+    return kExitDone;
+  }
+
+  // Rows wait for the widest agent among those before them; a long list is aligned in parts.
+  Outcome print_table(Context& context, Store* store) {
+    constexpr std::size_t kRowsTogether = 1000;
+    std::vector<Manifest> rows;
+    std::size_t width = 7;
+    bool heading = true;
+    const auto print_rows = [&] {
+      for (const Manifest& row : rows) width = std::max(width, row.agent_id.size());
+      if (heading && !rows.empty()) context.out().write(manifest_heading(width));
+      heading = false;
+      for (const Manifest& row : rows) context.out().write(manifest_row(row, width));
+      rows.clear();
+    };
+    SKEIN_ASSIGN(const std::string next, each(store, [&](const Manifest& manifest) {
+                   rows.push_back(manifest);
+                   if (rows.size() == kRowsTogether) print_rows();
+                   return true;
+                 }));
+    print_rows();
+    SKEIN_TRY(context.out().flush());
+    if (!next.empty()) print_notice("more threads follow: --after " + next);
+    return kExitDone;
+  }
+
+  ListQuery query_;
+  std::optional<ListOrder> order_;
+  std::optional<std::uint64_t> limit_;
+  bool all_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> thread_list_command() { return std::make_unique<List>(); }
+
+}  // namespace skein
