@@ -41,6 +41,10 @@ struct Accept {
 }  // namespace
 
 Result<void> validate_json(std::string_view text, std::string_view what) {
+  if (!valid_utf8(text)) {
+    return fail(ErrorCode::kInvalid,
+                std::string(what) + " must be valid UTF-8, got " + quote(text));
+  }
   json::parse_options options;
   options.max_depth = limits::kMaxJsonDepth;
   json::basic_parser<Accept> parser(options);

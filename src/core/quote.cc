@@ -13,18 +13,29 @@ std::size_t sequence_length(std::string_view text) {
   return 0;
 }
 
+// Moves whole characters from the front of `text`, until there are `max_bytes`.
+std::string take_characters(std::string_view& text, std::size_t max_bytes) {
+  std::string taken;
+  while (!text.empty() && taken.size() < max_bytes) {
+    const std::size_t length = sequence_length(text);
+    taken.append(length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length));
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return taken;
+}
+
 }  // namespace
 
 std::string quote(std::string_view text, std::size_t max_bytes) {
-  std::string clean;
-  while (!text.empty() && clean.size() < max_bytes) {
-    const std::size_t length = sequence_length(text);
-    clean.append(length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length));
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
   std::string out;
-  append_json_string(out, clean);
+  append_json_string(out, take_characters(text, max_bytes));
   if (!text.empty()) out += "…";
+  return out;
+}
+
+std::string excerpt(std::string_view json, std::size_t max_bytes) {
+  std::string out = take_characters(json, max_bytes);
+  if (!json.empty()) out += "…";
   return out;
 }
 

@@ -10,4 +10,7 @@ namespace skein {
 // to print and to put into JSON.
 std::string quote(std::string_view text, std::size_t max_bytes = 80);
 
+// Valid JSON text as it is, cut likewise.
+std::string excerpt(std::string_view json, std::size_t max_bytes = 80);
+
 }  // namespace skein

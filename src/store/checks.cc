@@ -250,7 +250,7 @@ Result<ListPlan> plan_list(const ListQuery& query) {
     std::optional<std::string> value = canonical_scalar(term.value.text());
     if (!value) {
       return invalid("metadata filter compares with a string, number, true, false or null, got " +
-                     quote(term.value.text()));
+                     excerpt(term.value.text()));
     }
     plan.metadata.emplace_back(term.key, std::move(*value));
   }

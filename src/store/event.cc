@@ -48,7 +48,7 @@ Result<void> check_object(std::string_view what, const Json& json, std::size_t l
   SKEIN_TRY(check_size(what, json.text().size(), limit));
   if (json.kind() == Json::Kind::kObject) return {};
   return fail(ErrorCode::kInvalid,
-              std::string(what) + " must be a JSON object, got " + quote(json.text()));
+              std::string(what) + " must be a JSON object, got " + excerpt(json.text()));
 }
 
 Result<void> check_count(std::string_view what, const std::optional<std::int64_t>& value) {
@@ -113,7 +113,7 @@ Result<void> check_extra(const Event& event) {
   again.key = event.key;
   if (same_event(event, again)) return {};
   return fail(ErrorCode::kInvalid,
-              "unknown fields must not repeat known ones, got " + quote(event.extra.text()));
+              "unknown fields must not repeat known ones, got " + excerpt(event.extra.text()));
 }
 
 }  // namespace

@@ -251,6 +251,11 @@ class EventBuilder {
 
   void collect_unknown() {
     std::string extra;
+    const auto taken = static_cast<std::size_t>(std::count(taken_.begin(), taken_.end(), true));
+    if (taken == members_.size()) {
+      event_.extra = Json();
+      return;
+    }
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Field field = field_named(members_[i].name);
       const bool overridden = at_[field] != 0 && at_[field] != i + 1;
@@ -266,7 +271,7 @@ class EventBuilder {
 
   Result<void> missing(Field field, const char* what) {
     return not_an_event(std::string(kFieldNames[field]) + " must be " + what + ", got " +
-                        (at_[field] == 0 ? "nothing" : quote(raw(field))));
+                        (at_[field] == 0 ? "nothing" : excerpt(raw(field))));
   }
   Result<void> not_an_event(std::string reason) {
     if (source_ == EventSource::kCaller) return fail(ErrorCode::kInvalid, std::move(reason));
@@ -282,7 +287,7 @@ class EventBuilder {
                        : wrong_ == kKey                          ? " must be a string"
                                                                  : " must be a number in range";
     return fail(ErrorCode::kInvalid,
-                std::string(kFieldNames[wrong_]) + rule + ", got " + quote(raw(wrong_)));
+                std::string(kFieldNames[wrong_]) + rule + ", got " + excerpt(raw(wrong_)));
   }
 
   template <class Payload>

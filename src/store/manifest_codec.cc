@@ -24,7 +24,7 @@ using Setter = Result<void> (*)(Manifest&, RawJson);
 
 tl::unexpected<Error> wrong(std::string_view field, std::string_view rule, RawJson value) {
   return fail(ErrorCode::kInvalid, std::string(field) + " must be " + std::string(rule) + ", got " +
-                                       (value.empty() ? "nothing" : quote(value)));
+                                       (value.empty() ? "nothing" : excerpt(value)));
 }
 
 // A field of text that may be absent. An empty `value` clears it.
@@ -417,7 +417,7 @@ Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch, PatchFo
     const KnownField* field = known_field(name);
     if (name == "threadId" || name == kManifestVersionField || name == kChecksumField ||
         (field != nullptr && !may_write(*field, purpose))) {
-      return fail(ErrorCode::kInvalid, name + " cannot be set, got " + quote(value.text()));
+      return fail(ErrorCode::kInvalid, name + " cannot be set, got " + excerpt(value.text()));
     }
     if (field == nullptr) {
       set_unknown(unknown, name, value.text());

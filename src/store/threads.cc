@@ -93,7 +93,7 @@ Result<Manifest> Threads::update_manifest(std::string_view thread, const Manifes
   for (const ManifestPatch::Entry& entry : patch.entries()) {
     if (entry.field != "status") continue;
     return fail(ErrorCode::kInvalid, "status has its own operation and cannot be set here, got " +
-                                         quote(entry.value.text()));
+                                         excerpt(entry.value.text()));
   }
   SKEIN_ASSIGN(const ThreadId id, resolve(thread));
   return store_.update(id, patch, options);
