@@ -51,8 +51,8 @@ struct NewThread {
   std::string agent_id;
   std::optional<ThreadId> id;        // given: that one, kConflict if taken. Absent: a random one.
   std::optional<std::string> alias;  // a UUID; kConflict if taken
-  // Any field but "agentId", "threadId", "alias" and "parent". Importers set "createdAt" and
-  // "updatedAt" here.
+  // Any field but "agentId", "threadId" and "alias". Importers set "createdAt" and "updatedAt"
+  // here, and "parent" of what was a fork elsewhere; with `from`, "parent" is kInvalid.
   ManifestPatch fields;
   // Fork: starts with a copy of events 1 … seq of that thread, which must have the same agent.
   std::optional<Parent> from;

@@ -86,6 +86,7 @@ struct CommandTree {
 };
 
 CommandGroup thread_commands();
+CommandGroup transfer_commands();  // import, export
 CommandGroup care_commands();      // doctor
 // Borrows the tree, which must be complete when the command runs.
 CommandGroup completion_commands(const CommandTree& tree);

@@ -15,6 +15,7 @@ int run(int argc, const char* const* argv) {
   CommandTree tree;
   tree.global = global_arguments(global);
   tree.groups.push_back(thread_commands());
+  tree.groups.push_back(transfer_commands());
   tree.groups.push_back(care_commands());
   tree.groups.push_back(completion_commands(tree));
 

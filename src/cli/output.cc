@@ -103,10 +103,12 @@ void Output::write_stored(std::string_view text) {
 Result<void> Output::flush() {
   if (error_ == 0) error_ = write_all(fd_, buffer_);
   buffer_.clear();
-  if (error_ != 0) {
-    return fail(ErrorCode::kIo, fmt::format("cannot write the output: {}", std::strerror(error_)));
-  }
-  return {};
+  return status();
+}
+
+Result<void> Output::status() const {
+  if (error_ == 0) return {};
+  return fail(ErrorCode::kIo, fmt::format("cannot write the output: {}", std::strerror(error_)));
 }
 
 void print_line_to_stderr(std::string_view line) {

@@ -25,6 +25,8 @@ class Output {
   void write(std::string_view text);
   // What somebody stored: made visible on a terminal, as it is otherwise.
   void write_stored(std::string_view text);
+  // Whether all went well so far.
+  Result<void> status() const;
   // Everything up to here reaches whoever reads, or an error says why not.
   Result<void> flush();
 

@@ -49,6 +49,11 @@ Result<void> check_name(std::string_view what, std::string_view text, std::size_
                  quote(text));
 }
 
+bool sets_field(const ManifestPatch& patch, std::string_view name) {
+  return std::any_of(patch.entries().begin(), patch.entries().end(),
+                     [name](const ManifestPatch::Entry& entry) { return entry.field == name; });
+}
+
 }  // namespace
 
 Result<void> check_append(const Append& append) {
@@ -59,6 +64,9 @@ Result<void> check_append(const Append& append) {
 Result<void> check_new_thread(const NewThread& thread) {
   SKEIN_TRY(check_agent_id(thread.agent_id));
   if (thread.alias) SKEIN_TRY(check_alias(*thread.alias));
+  if (thread.from && sets_field(thread.fields, "parent")) {
+    return invalid("parent of a fork cannot be set: it is where the fork comes from");
+  }
   if (thread.events.size() > limits::kMaxCreateEvents) {
     return tl::unexpected(too_many("events", thread.events.size(), limits::kMaxCreateEvents));
   }
@@ -215,12 +223,9 @@ Result<Manifest> make_manifest(const NewThread& thread, ThreadId id, Timestamp n
   if (thread.alias) {
     SKEIN_ASSIGN(manifest.alias, check_alias(*thread.alias));
   }
-  manifest.parent = thread.from;
   SKEIN_TRY(apply_patch(manifest, thread.fields, PatchFor::kCreate));
-  const bool updated_given =
-      std::any_of(thread.fields.entries().begin(), thread.fields.entries().end(),
-                  [](const ManifestPatch::Entry& entry) { return entry.field == "updatedAt"; });
-  if (!updated_given) manifest.updated_at = manifest.created_at;
+  if (thread.from) manifest.parent = thread.from;
+  if (!sets_field(thread.fields, "updatedAt")) manifest.updated_at = manifest.created_at;
   return manifest;
 }
 

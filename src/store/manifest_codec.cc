@@ -193,7 +193,7 @@ constexpr KnownField kFields[] = {
     {"summary", set_text<&Manifest::summary>, kAlways},
     {"resolution", set_text<&Manifest::resolution>, kAlways},
     {"archive", set_archive, kAlways},
-    {"parent", set_parent, kNever},
+    {"parent", set_parent, kAtCreation},
     {"alias", set_alias, kNever},
     {"pins", set_pins, kAlways},
 };

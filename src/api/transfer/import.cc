@@ -1,0 +1,241 @@
+#include "api/transfer/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "core/redact.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+// What is read, compared and written at once.
+constexpr std::size_t kBatchEvents = 1000;
+constexpr std::size_t kBatchBytes = 4 << 20;
+
+std::size_t redact_member(Json& json) {
+  if (json.empty()) return 0;
+  std::string text = json.text();
+  const std::size_t count = redact_json(text);
+  if (count > 0) json = Json::trusted(std::move(text));
+  return count;
+}
+
+std::size_t redact_optional(std::optional<std::string>& text) {
+  return text ? redact_text(*text) : 0;
+}
+
+std::size_t redact(Event& event) {
+  std::size_t count = redact_member(event.metadata) + redact_member(event.extra);
+  if (auto* message = std::get_if<Message>(&event.payload)) count += redact_text(message->text);
+  if (auto* said = std::get_if<AssistantText>(&event.payload)) count += redact_text(said->text);
+  if (auto* use = std::get_if<ToolUse>(&event.payload)) count += redact_member(use->input);
+  return count;
+}
+
+std::size_t redact(Manifest& manifest) {
+  return redact_optional(manifest.title) + redact_optional(manifest.summary) +
+         redact_optional(manifest.resolution) + redact_member(manifest.metadata) +
+         redact_member(manifest.extra);
+}
+
+// All fields of a manifest that may be set when a thread is made.
+Result<ManifestPatch> fields_of(const Manifest& manifest) {
+  SKEIN_ASSIGN(const ManifestPatch all, ManifestPatch::parse(to_json(manifest)));
+  ManifestPatch fields;
+  for (const auto& [name, value] : all.entries()) {
+    if (name != "threadId" && name != "agentId" && name != "alias") fields.set(name, value);
+  }
+  return fields;
+}
+
+class Importer {
+ public:
+  Importer(Store& store, const ImportOptions& options) : store_(store), options_(options) {}
+
+  Result<void> import_file(const std::filesystem::path& path);
+  const ImportSummary& summary() const { return summary_; }
+
+ private:
+  // One thread of a file, from its manifest to its last event.
+  struct Source {
+    const std::filesystem::path& path;
+    ThreadFile& file;
+    Manifest manifest;
+    std::size_t redacted = 0;
+  };
+
+  Result<void> import_thread(Source& source);
+  Result<void> create(Source& source);
+  Result<void> extend(Source& source, const Manifest& stored);
+  // Appends all that is left of the source; answers how many events that were.
+  Result<std::uint64_t> append_rest(Source& source, Seq last, std::vector<Event> batch);
+  // Up to a batch of events; none at the end.
+  Result<std::vector<Event>> next_batch(Source& source);
+  Result<std::vector<Event>> stored_batch(ThreadId id, Seq from, std::size_t count);
+  // Tells of an error that concerns this thread or file alone; passes others on.
+  Result<void> tell(const std::filesystem::path& path, const Error& error);
+  void adjust_pins(Source& source);
+
+  Store& store_;
+  const ImportOptions& options_;
+  ImportSummary summary_;
+};
+
+Result<std::vector<Event>> Importer::next_batch(Source& source) {
+  std::vector<Event> events;
+  std::size_t bytes = 0;
+  while (events.size() < kBatchEvents && bytes < kBatchBytes) {
+    Event event;
+    SKEIN_ASSIGN(const bool more, source.file.next_event(event));
+    if (!more) break;
+    if (options_.redact) source.redacted += redact(event);
+    bytes += to_json(event).size();
+    events.push_back(std::move(event));
+  }
+  return events;
+}
+
+Result<std::vector<Event>> Importer::stored_batch(ThreadId id, Seq from, std::size_t count) {
+  std::vector<Event> events;
+  SKEIN_TRY(store_.read(id, ReadRange{.from = from, .limit = count}, [&](Event& event) {
+    events.push_back(std::move(event));
+    return true;
+  }));
+  return events;
+}
+
+Result<std::uint64_t> Importer::append_rest(Source& source, Seq last, std::vector<Event> batch) {
+  std::uint64_t count = 0;
+  while (!batch.empty()) {
+    count += batch.size();
+    if (!options_.dry_run) {
+      std::vector<Append> appends;
+      for (Event& event : batch) {
+        // The expected position refuses everything if somebody else writes to the thread meanwhile.
+        appends.push_back({source.manifest.id, std::move(event), std::nullopt, ++last});
+      }
+      for (auto& result : store_.append(appends)) SKEIN_TRY(std::move(result));
+    }
+    SKEIN_ASSIGN(batch, next_batch(source));
+  }
+  return count;
+}
+
+Result<void> Importer::create(Source& source) {
+  NewThread thread;
+  thread.agent_id = source.manifest.agent_id;
+  thread.id = source.manifest.id;
+  thread.alias = source.manifest.alias;
+  SKEIN_ASSIGN(thread.fields, fields_of(source.manifest));
+  SKEIN_ASSIGN(thread.events, next_batch(source));
+  const std::size_t first = thread.events.size();
+  if (!options_.dry_run) SKEIN_TRY(store_.create(thread));
+  SKEIN_ASSIGN(std::vector<Event> batch, next_batch(source));
+  SKEIN_ASSIGN(const std::uint64_t rest, append_rest(source, first, std::move(batch)));
+  ++summary_.imported;
+  summary_.imported_events += first + rest;
+  summary_.redacted += source.redacted;
+  return {};
+}
+
+Result<void> Importer::extend(Source& source, const Manifest& stored) {
+  if (stored.agent_id != source.manifest.agent_id) {
+    return fail(ErrorCode::kConflict,
+                fmt::format("thread {} belongs to agent {} in the store, not {}", stored.id.str(),
+                            stored.agent_id, source.manifest.agent_id));
+  }
+  Seq last = 0;
+  while (true) {
+    source.redacted = 0;
+    SKEIN_ASSIGN(std::vector<Event> batch, next_batch(source));
+    SKEIN_ASSIGN(const auto there, stored_batch(stored.id, last + 1, batch.size()));
+    for (std::size_t i = 0; i < std::min(batch.size(), there.size()); ++i) {
+      if (same_event(batch[i], there[i])) continue;
+      return fail(ErrorCode::kConflict,
+                  fmt::format("thread {} has another event {} in the store; left as it is",
+                              stored.id.str(), there[i].seq));
+    }
+    last += there.size();
+    if (batch.empty()) {
+      ++summary_.present;
+      return {};
+    }
+    if (there.size() == batch.size()) continue;
+
+    batch.erase(batch.begin(), batch.begin() + static_cast<std::ptrdiff_t>(there.size()));
+    SKEIN_ASSIGN(const std::uint64_t added, append_rest(source, last, std::move(batch)));
+    ++summary_.extended;
+    summary_.new_events += added;
+    summary_.redacted += source.redacted;
+    return {};
+  }
+}
+
+// Which lines are no events is known only at the end of the thread, and the pins are needed before.
+void Importer::adjust_pins(Source& source) {
+  if (source.manifest.pins.empty()) return;
+  auto file = ThreadFile::open(source.path, [](const FileProblem&) {});
+  if (!file) return;
+  Manifest manifest;
+  Event event;
+  while ((*file)->next_thread(manifest).value_or(false)) {
+    if (manifest.id != source.manifest.id) continue;
+    while ((*file)->next_event(event).value_or(false)) {
+    }
+    for (Seq& pin : source.manifest.pins) pin = (*file)->position_of(pin);
+    std::erase(source.manifest.pins, Seq{0});
+    return;
+  }
+}
+
+Result<void> Importer::import_thread(Source& source) {
+  SKEIN_ASSIGN(const auto stored, store_.get(source.manifest.id));
+  if (stored) return extend(source, *stored);
+  adjust_pins(source);
+  if (options_.redact) source.redacted += redact(source.manifest);
+  return create(source);
+}
+
+Result<void> Importer::tell(const std::filesystem::path& path, const Error& error) {
+  if (error.code == ErrorCode::kIo) return tl::unexpected(error);
+  ++(error.code == ErrorCode::kConflict ? summary_.conflicts : summary_.failed);
+  if (options_.problem) options_.problem({path, 0, error.message});
+  return {};
+}
+
+Result<void> Importer::import_file(const std::filesystem::path& path) {
+  auto file = ThreadFile::open(path, [&](const FileProblem& problem) {
+    ++summary_.unreadable;
+    if (options_.problem) options_.problem(problem);
+  });
+  if (!file) {
+    ++summary_.failed;
+    if (options_.problem) options_.problem({path, 0, file.error().message});
+    return {};
+  }
+  Source source{path, **file, {}};
+  while (true) {
+    auto more = source.file.next_thread(source.manifest);
+    if (!more) return tell(path, more.error());
+    if (!*more) return {};
+    if (auto done = import_thread(source); !done) SKEIN_TRY(tell(path, done.error()));
+  }
+}
+
+}  // namespace
+
+Result<ImportSummary> import_threads(Store& store, const std::vector<std::filesystem::path>& files,
+                                     const ImportOptions& options) {
+  Importer importer(store, options);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    SKEIN_TRY(importer.import_file(files[i]));
+    if (options.progress) options.progress(i + 1, files.size());
+  }
+  return importer.summary();
+}
+
+}  // namespace skein

@@ -1,0 +1,42 @@
+// Takes threads from files into the store.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "api/transfer/thread_file.h"
+#include "skein/store.h"
+
+namespace skein {
+
+struct ImportOptions {
+  bool redact = true;  // take credentials out (core/redact.h)
+  bool dry_run = false;
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // files
+  std::function<void(const FileProblem&)> problem;                        // as they are found
+};
+
+struct ImportSummary {
+  std::uint64_t imported = 0;         // threads that were not there
+  std::uint64_t imported_events = 0;  // in those
+  std::uint64_t present = 0;          // threads that were there, with all their events
+  std::uint64_t extended = 0;         // threads that were there and got events
+  std::uint64_t new_events = 0;       // those
+  std::uint64_t redacted = 0;         // credentials taken out of what was written
+  std::uint64_t unreadable = 0;       // lines that are no events
+  std::uint64_t conflicts = 0;        // threads that are there with other events; left as they were
+  std::uint64_t failed = 0;           // files or threads that could not be taken for another reason
+};
+
+// Imports every thread of the files. Ids, times, events, unknown fields and legacy lines are kept.
+// A thread that is there already gets the events that it lacks, if it begins with the same ones:
+// doing it again, or after a crash in the middle, is safe. Each problem is told and stops nothing
+// else. The files are only read. kIo: the store takes no more; what was acknowledged until then
+// stays.
+Result<ImportSummary> import_threads(Store& store, const std::vector<std::filesystem::path>& files,
+                                     const ImportOptions& options);
+
+}  // namespace skein

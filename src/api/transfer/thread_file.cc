@@ -1,0 +1,219 @@
+#include "api/transfer/thread_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+
+#include "core/json.h"
+#include "core/try.h"
+#include "skein/limits.h"
+#include "store/line.h"
+
+namespace skein {
+namespace {
+
+constexpr std::size_t kReadBytes = 256 << 10;
+
+Error file_error(const std::filesystem::path& path, const char* what) {
+  return {ErrorCode::kDamaged,
+          fmt::format("{}: cannot be {}: {}", path.string(), what, std::strerror(errno))};
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n";
+  const std::size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
+}
+
+// The value of a member of a JSON object; of repeated ones the last. Nothing, if `text` is no
+// object.
+std::optional<std::string> member_of(std::string_view text, std::string_view name) {
+  JsonObjectReader reader;
+  std::vector<JsonMember> members;
+  if (!validate_json(text, "line") || !reader.read(text, members)) return std::nullopt;
+  std::optional<std::string> found;
+  for (const JsonMember& member : members) {
+    if (member.name == name) found = std::string(member.value);
+  }
+  return found;
+}
+
+// Names that mean something else in an event of ours.
+bool is_taken(std::string_view name) {
+  constexpr std::array<std::string_view, 6> kTaken = {kSeqField,      kKeyField, kTokensField,
+                                                      kChecksumField, "base",    "timestamp"};
+  return std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
+}
+
+void rename_taken_fields(Json& extra) {
+  if (extra.empty()) return;
+  JsonObjectReader reader;
+  std::vector<JsonMember> members;
+  reader.read(extra.text(), members);
+  if (std::none_of(members.begin(), members.end(),
+                   [](const JsonMember& member) { return is_taken(member.name); })) {
+    return;
+  }
+  std::string text;
+  for (const JsonMember& member : members) {
+    text += text.empty() ? '{' : ',';
+    append_json_string(text, (is_taken(member.name) ? "imported_" : "") + std::string(member.name));
+    text.append(":").append(member.value);
+  }
+  extra = Json::trusted(text + "}");
+}
+
+}  // namespace
+
+ThreadFile::ThreadFile(std::filesystem::path path, int fd, Report report)
+    : path_(std::move(path)),
+      fd_(fd),
+      report_(std::move(report)),
+      buffer_(2 * limits::kMaxEventBytes) {}
+
+ThreadFile::~ThreadFile() { ::close(fd_); }
+
+Result<std::unique_ptr<ThreadFile>> ThreadFile::open(const std::filesystem::path& path,
+                                                     Report report) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return tl::unexpected(file_error(path, "opened"));
+  return std::unique_ptr<ThreadFile>(new ThreadFile(path, fd, std::move(report)));
+}
+
+void ThreadFile::problem(std::string message) {
+  report_({path_, line_.number, std::move(message)});
+}
+
+Result<bool> ThreadFile::next_line() {
+  while (true) {
+    while (buffer_.next(line_)) {
+      line_.text = trimmed(line_.text);
+      if (!line_.text.empty() || line_.too_long) return true;
+    }
+    char* room = buffer_.room(kReadBytes);
+    const ssize_t got = ::read(fd_, room, kReadBytes);
+    if (got < 0 && errno != EINTR) return tl::unexpected(file_error(path_, "read"));
+    buffer_.fill(got > 0 ? static_cast<std::size_t>(got) : 0);
+    if (got == 0) {
+      buffer_.end();
+      if (!buffer_.next(line_)) return false;
+      line_.text = trimmed(line_.text);
+      return !line_.text.empty() || line_.too_long;
+    }
+  }
+}
+
+// In a sequence every event says its position, and every manifest its id.
+bool ThreadFile::begins_thread(std::string_view text) {
+  if (!sequence_ || check_frame(text) == Frame::kVerified) return false;
+  return member_of(text, "threadId") && !member_of(text, kSeqField);
+}
+
+Result<Manifest> ThreadFile::read_head(std::string_view text) {
+  const auto damaged = [&](const std::string& message) {
+    return fail(ErrorCode::kDamaged,
+                fmt::format("{}:{}: {}", path_.string(), line_.number, message));
+  };
+  if (line_.too_long) return damaged("the manifest is too long");
+  std::vector<std::string_view> store_fields = {"threadId"};
+  if (check_frame(text) == Frame::kVerified) {
+    store_fields.insert(store_fields.end(), {kManifestVersionField, kChecksumField});
+  }
+  auto manifest = read_manifest(text, store_fields);
+  if (!manifest) return damaged(manifest.error().message);
+
+  const auto said = member_of(text, "threadId");
+  if (first_) sequence_ = said.has_value();
+  const std::string name = said ? json_to_string(*said).value_or(*said) : path_.stem().string();
+  auto id = ThreadId::parse(name);
+  if (!id) return damaged("whose thread is it? " + id.error().message);
+  manifest->id = *id;
+  return std::move(*manifest);
+}
+
+Result<bool> ThreadFile::next_thread(Manifest& manifest) {
+  while (!held_) {
+    SKEIN_ASSIGN(const bool more, next_line());
+    if (!more) return false;
+    held_ = first_ || begins_thread(line_.text);
+  }
+  held_ = false;
+  SKEIN_ASSIGN(manifest, read_head(line_.text));
+  first_ = false;
+  in_file_ = 0;
+  gaps_.clear();
+  last_time_ = manifest.created_at;
+  return true;
+}
+
+bool ThreadFile::read_event(Event& event) {
+  if (line_.too_long) {
+    problem(fmt::format("longer than the limit of {} bytes", limits::kMaxEventBytes));
+    return false;
+  }
+  const Frame frame = check_frame(line_.text);
+  if (frame == Frame::kDamaged) {
+    problem("does not match its checksum");
+    return false;
+  }
+  const bool ours = frame == Frame::kVerified;
+  (void)reader_.read(line_.text, ours ? EventSource::kLine : EventSource::kForeign, event);
+  if (const auto* unreadable = std::get_if<Unreadable>(&event.payload)) {
+    problem(line_.complete ? unreadable->reason : unreadable->reason + " (the line was cut off)");
+    return false;
+  }
+  if (ours && event.seq > in_file_) {
+    leave_out(in_file_, event.seq - 1);
+    in_file_ = event.seq;
+  }
+  if (ours && event.base) event.base = position_of(*event.base);
+  event.seq = 0;
+  if (!event.timestamp.is_set()) event.timestamp = last_time_;
+  rename_taken_fields(event.extra);
+  if (auto valid = validate(event); !valid) {
+    problem(valid.error().message);
+    return false;
+  }
+  last_time_ = event.timestamp;
+  return true;
+}
+
+Result<bool> ThreadFile::next_event(Event& event) {
+  while (!held_) {
+    SKEIN_ASSIGN(const bool more, next_line());
+    if (!more) return false;
+    held_ = begins_thread(line_.text);
+    if (held_) return false;
+    ++in_file_;
+    if (read_event(event)) return true;
+    leave_out(in_file_, in_file_);
+  }
+  return false;
+}
+
+void ThreadFile::leave_out(Seq first, Seq last) {
+  if (!gaps_.empty() && gaps_.back().last + 1 == first) {
+    gaps_.back().last = last;
+  } else {
+    gaps_.push_back({first, last});
+  }
+}
+
+Seq ThreadFile::position_of(Seq in_file) const {
+  Seq left_out = 0;
+  for (const Gap& gap : gaps_) {
+    if (in_file < gap.first) break;
+    if (in_file <= gap.last) return gap.first - 1 - left_out;
+    left_out += gap.last - gap.first + 1;
+  }
+  return in_file - left_out;
+}
+
+}  // namespace skein
