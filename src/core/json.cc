@@ -79,21 +79,38 @@ void append_number(std::string& out, Number value) {
   out.append(text, end);
 }
 
+// Decimal digits and a power of ten: exact, however large or fine the number is.
 std::string canonical_number(RawJson number) {
-  if (number.find_first_of(".eE") == RawJson::npos) {
-    return number == "-0" ? "0" : std::string(number);
+  const RawJson unsigned_part = number.substr(number.starts_with('-') ? 1 : 0);
+  const std::size_t end = std::min(unsigned_part.find_first_of("eE"), unsigned_part.size());
+  const RawJson mantissa = unsigned_part.substr(0, end);
+  std::string digits(mantissa);
+  std::int64_t exponent = 0;
+  if (const std::size_t point = digits.find('.'); point != std::string::npos) {
+    digits.erase(point, 1);
+    exponent -= static_cast<std::int64_t>(digits.size() - point);
   }
-  double value = 0;
-  const auto parsed = std::from_chars(number.data(), number.data() + number.size(), value);
-  if (parsed.ec != std::errc() || !std::isfinite(value)) return std::string(number);
-  std::string out;
-  constexpr double kExactIntegers = 9007199254740992.0;
-  if (value == std::trunc(value) && std::abs(value) < kExactIntegers) {
-    append_number(out, static_cast<std::int64_t>(value));
+  digits.erase(0, digits.find_first_not_of('0'));
+  if (digits.empty()) return "0";
+  if (end < unsigned_part.size()) {
+    const RawJson power = unsigned_part.substr(unsigned_part[end + 1] == '+' ? end + 2 : end + 1);
+    std::int32_t value = 0;
+    const auto parsed = std::from_chars(power.data(), power.data() + power.size(), value);
+    if (parsed.ec != std::errc()) return std::string(number);
+    exponent += value;
+  }
+  const std::size_t significant = digits.find_last_not_of('0') + 1;
+  exponent += static_cast<std::int64_t>(digits.size() - significant);
+  digits.resize(significant);
+  if (number.starts_with('-')) digits.insert(0, 1, '-');
+  constexpr std::int64_t kMaxZeros = 20;
+  if (exponent >= 0 && exponent <= kMaxZeros) {
+    digits.append(static_cast<std::size_t>(exponent), '0');
   } else {
-    append_number(out, value);
+    digits += 'e';
+    append_number(digits, exponent);
   }
-  return out;
+  return digits;
 }
 
 void append_canonical(std::string& out, ondemand::value value);

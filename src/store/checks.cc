@@ -237,6 +237,36 @@ LeaseToken make_lease_token(IdSource& ids) {
 
 // --- Listing ---
 
+namespace {
+
+// A cursor is good for one order only: the times of another are not comparable with it.
+char order_letter(ListOrder order) {
+  switch (order) {
+    case ListOrder::kUpdatedNewestFirst:
+      return 'u';
+    case ListOrder::kCreatedNewestFirst:
+      return 'n';
+    case ListOrder::kCreatedOldestFirst:
+      return 'o';
+  }
+  return '?';
+}
+
+Result<ListPlan::After> parse_list_cursor(ListOrder order, std::string_view text) {
+  ListPlan::After after;
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const char* const end = text.data() + dot;
+  const auto number = std::from_chars(text.data() + 1, std::max(end, text.data() + 1), after.us);
+  const auto id = ThreadId::parse(dot == text.size() ? "" : text.substr(dot + 1));
+  if (text[0] != order_letter(order) || number.ec != std::errc() || number.ptr != end || !id) {
+    return invalid("after must be the cursor of a page in this order, got " + quote(text));
+  }
+  after.id = *id;
+  return after;
+}
+
+}  // namespace
+
 Result<ListPlan> plan_list(const ListQuery& query) {
   if (query.agent_id) SKEIN_TRY(check_agent_id(*query.agent_id));
   if (query.limit < 1 || query.limit > limits::kMaxPageSize) {
@@ -260,17 +290,7 @@ Result<ListPlan> plan_list(const ListQuery& query) {
     plan.metadata.emplace_back(term.key, std::move(*value));
   }
   if (!query.after.empty()) {
-    const std::string_view text = query.after;
-    const std::size_t dot = text.find('.');
-    ListPlan::After after;
-    const auto number =
-        std::from_chars(text.data(), text.data() + std::min(dot, text.size()), after.us);
-    const auto id = ThreadId::parse(dot == std::string_view::npos ? "" : text.substr(dot + 1));
-    if (number.ec != std::errc() || number.ptr != text.data() + std::min(dot, text.size()) || !id) {
-      return invalid("after must be the cursor of a page, got " + quote(text));
-    }
-    after.id = *id;
-    plan.after = after;
+    SKEIN_ASSIGN(plan.after, parse_list_cursor(query.order, query.after));
   }
   return plan;
 }
@@ -286,7 +306,8 @@ bool comes_first(ListOrder order, std::int64_t a_us, ThreadId a, std::int64_t b_
 }  // namespace
 
 std::string list_cursor(const ListQuery& query, const Manifest& last) {
-  return std::to_string(sort_time(query.order, last)) + "." + last.id.str();
+  return order_letter(query.order) + std::to_string(sort_time(query.order, last)) + "." +
+         last.id.str();
 }
 
 bool list_before(ListOrder order, const Manifest& a, const Manifest& b) {
