@@ -168,10 +168,10 @@ enum class Health { kHealthy, kUnverifiable, kBroken };
 // One thing that is not plainly healthy.
 struct Finding {
   Health health = Health::kBroken;
-  std::optional<ThreadId> thread;
-  Seq seq = 0;         // 0: not about one event
-  std::string what;    // what is wrong, in words
-  std::string repair;  // what would help; empty: nothing needs to be done
+  std::optional<ThreadId> thread{};
+  Seq seq = 0;           // 0: not about one event
+  std::string what{};    // what is wrong, in words
+  std::string repair{};  // what would help; empty: nothing needs to be done
   bool repaired = false;
 };
 

@@ -1,6 +1,7 @@
 #include "core/quote.h"
 #include "skein/store.h"
 #include "store/memory/memory_store.h"
+#include "store/sqlite/sqlite_store.h"
 
 namespace skein {
 
@@ -8,6 +9,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions opt
   if (options.clock == nullptr) options.clock = &system_clock();
   if (options.ids == nullptr) options.ids = &random_ids();
   if (url == "memory:") return make_memory_store(std::move(options));
+  constexpr std::string_view kSqlite = "sqlite:";
+  if (url.starts_with(kSqlite) && url.size() > kSqlite.size())
+    return open_sqlite_store(std::string(url.substr(kSqlite.size())), std::move(options));
   return fail(ErrorCode::kInvalid,
               "store must be memory:, jsonl:DIR or sqlite:FILE, got " + quote(url));
 }

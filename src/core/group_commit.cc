@@ -1,0 +1,103 @@
+#include "core/group_commit.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace skein {
+namespace {
+
+enum State : std::uint32_t { kWaiting, kLeader, kDone };
+
+// Each request sleeps on its own word, so that waking one wakes nobody else.
+void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+// The word may be gone already, when its owner saw the new value before it slept: the kernel only
+// compares the address, it reads nothing.
+void futex_wake(const void* word) {
+  ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+GroupCommit::GroupCommit(Limits limits, Execute execute)
+    : limits_(limits), execute_(std::move(execute)) {}
+
+void GroupCommit::submit(Request& request) {
+  request.state_.store(kWaiting, std::memory_order_relaxed);
+  bool leads = false;
+  {
+    const std::lock_guard lock(mutex_);
+    queue_.push_back(&request);
+    waiting_.store(queue_.size(), std::memory_order_relaxed);
+    leads = !std::exchange(led_, true);
+  }
+  while (!leads) {
+    const auto state = request.state_.load(std::memory_order_acquire);
+    if (state == kDone) return;
+    leads = state == kLeader;
+    if (!leads) futex_wait(request.state_, kWaiting);
+  }
+  lead(request);
+}
+
+void GroupCommit::let_others_in() {
+  if (waiting_.load(std::memory_order_relaxed) >= expected_) return;
+  const auto deadline = Clock::now() + typical_ / 2;
+  do {
+    ::sched_yield();
+  } while (waiting_.load(std::memory_order_relaxed) < expected_ && Clock::now() < deadline);
+}
+
+std::vector<GroupCommit::Request*> GroupCommit::take_batch() {
+  std::vector<Request*> batch;
+  std::size_t items = 0;
+  std::size_t bytes = 0;
+  const std::lock_guard lock(mutex_);
+  while (!queue_.empty()) {
+    Request* next = queue_.front();
+    items += next->items;
+    bytes += next->bytes;
+    if (!batch.empty() && (items > limits_.items || bytes > limits_.bytes)) break;
+    batch.push_back(next);
+    queue_.pop_front();
+  }
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  return batch;
+}
+
+void GroupCommit::lead(Request& own) {
+  let_others_in();
+  const std::vector<Request*> batch = take_batch();
+  const auto start = Clock::now();
+  execute_(batch);
+  typical_ = (typical_ * 3 + (Clock::now() - start)) / 4;
+
+  const void* next = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    expected_ = batch.size() + queue_.size();
+    if (queue_.empty()) {
+      led_ = false;
+    } else {
+      // From here on the next leader may be at work, with expected_ and typical_ as its own.
+      next = &queue_.front()->state_;
+      queue_.front()->state_.store(kLeader, std::memory_order_release);
+    }
+  }
+  if (next != nullptr) futex_wake(next);
+  for (Request* request : batch) {
+    if (request == &own) continue;
+    const void* word = &request->state_;
+    request->state_.store(kDone, std::memory_order_release);
+    futex_wake(word);
+  }
+}
+
+}  // namespace skein

@@ -1,0 +1,74 @@
+// Many writers, one flush: whoever comes first does the work of all who wait.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace skein {
+
+// There is no thread of its own: of those who wait, the first leads, executes a batch of all that
+// waits (up to the limits), and hands the lead on. One writer alone pays for no switch of threads.
+//
+// When several write at once, those that were just answered are about to come back. A leader lets
+// them in before it starts, as many as took part last time, for at most half the time that a
+// batch takes; otherwise they would fall into two groups that flush in turn.
+//
+// Thread-safe.
+class GroupCommit {
+ public:
+  // What a caller hands in; derive from it. Lives until submit returns.
+  class Request {
+   public:
+    std::size_t items = 1;
+    std::size_t bytes = 0;
+
+   private:
+    friend class GroupCommit;
+    std::atomic<std::uint32_t> state_{0};
+  };
+
+  // A batch holds at least one request, and stops before it exceeds these.
+  struct Limits {
+    std::size_t items = 1024;
+    std::size_t bytes = std::size_t{8} << 20;
+  };
+
+  // Gets each batch, in the order of submission, never two at a time. Must not throw.
+  using Execute = std::function<void(std::span<Request* const>)>;
+
+  GroupCommit(Limits limits, Execute execute);
+  GroupCommit(const GroupCommit&) = delete;
+  GroupCommit& operator=(const GroupCommit&) = delete;
+
+  // Returns after `execute` returned for a batch with this request in it.
+  void submit(Request& request);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void let_others_in();
+  std::vector<Request*> take_batch();
+  void lead(Request& own);
+
+  const Limits limits_;
+  const Execute execute_;
+
+  std::mutex mutex_;
+  std::deque<Request*> queue_;  // under mutex_
+  bool led_ = false;            // under mutex_
+
+  std::atomic<std::size_t> waiting_{0};  // size of queue_
+
+  // The leader's own:
+  std::size_t expected_ = 1;
+  Clock::duration typical_{0};
+};
+
+}  // namespace skein

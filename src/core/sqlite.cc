@@ -1,0 +1,144 @@
+#include "core/sqlite.h"
+
+#include <utility>
+
+#include "core/try.h"
+
+namespace skein {
+
+Error sqlite_error(sqlite3* handle, std::string_view doing) {
+  const int code = sqlite3_errcode(handle);
+  const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+  std::string message(doing);
+  message += ": ";
+  message += sqlite3_errmsg(handle);
+  if (const int extended = sqlite3_extended_errcode(handle); extended != code)
+    message += " (" + std::to_string(extended) + ")";
+  return {damaged ? ErrorCode::kDamaged : ErrorCode::kIo, std::move(message)};
+}
+
+void Query::bind_one(int index, std::string_view text) {
+  // An empty view may have no address, which SQLite would take for NULL.
+  sqlite3_bind_text64(statement_, index, text.empty() ? "" : text.data(), text.size(),
+                      SQLITE_STATIC, SQLITE_UTF8);
+}
+
+Query& Query::bind_blob(int index, std::string_view bytes) {
+  sqlite3_bind_blob64(statement_, index, bytes.empty() ? "" : bytes.data(), bytes.size(),
+                      SQLITE_STATIC);
+  return *this;
+}
+
+Result<bool> Query::step() {
+  switch (sqlite3_step(statement_)) {
+    case SQLITE_ROW:
+      return true;
+    case SQLITE_DONE:
+      return false;
+    default: {
+      sqlite3* handle = sqlite3_db_handle(statement_);
+      return tl::unexpected(
+          sqlite_error(handle, handle ? sqlite3_db_filename(handle, "main") : ""));
+    }
+  }
+}
+
+Result<void> Query::run() {
+  for (;;) {
+    SKEIN_ASSIGN(const bool row, step());
+    if (!row) return {};
+  }
+}
+
+std::string_view Query::bytes(int column) const {
+  const auto* data = static_cast<const char*>(sqlite3_column_blob(statement_, column));
+  return {data, data ? static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)) : 0};
+}
+
+Result<Database> Database::open(const std::string& path, int busy_ms) {
+  Database database(path);
+  sqlite3* handle = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &handle,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  database.handle_.reset(handle);
+  if (handle == nullptr) return fail(ErrorCode::kIo, path + ": out of memory");
+  if (code != SQLITE_OK) return tl::unexpected(sqlite_error(handle, path));
+  if (sqlite3_db_readonly(handle, "main") == 1)
+    return fail(ErrorCode::kIo, path + ": the file is read-only");
+  sqlite3_extended_result_codes(handle, 1);
+  sqlite3_busy_timeout(handle, busy_ms);
+  return database;
+}
+
+Result<void> Database::execute(const char* sql) {
+  if (sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    return tl::unexpected(sqlite_error(handle_.get(), path_));
+  return {};
+}
+
+Result<std::int64_t> Database::integer(const char* sql) {
+  SKEIN_ASSIGN(Query query, this->query(sql));
+  SKEIN_ASSIGN(const bool row, query.step());
+  return row ? query.integer(0) : 0;
+}
+
+Result<Query> Database::query(const char* sql) {
+  auto& statement = statements_[sql];
+  if (!statement) {
+    sqlite3_stmt* prepared = nullptr;
+    if (sqlite3_prepare_v3(handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr) !=
+        SQLITE_OK)
+      return tl::unexpected(sqlite_error(handle_.get(), path_));
+    statement.reset(prepared);
+  }
+  return Query(statement.get());
+}
+
+namespace {
+
+Result<void> refuse_foreign(Database& database, std::int32_t application_id, int newest) {
+  SKEIN_ASSIGN(const auto application, database.integer("PRAGMA application_id"));
+  SKEIN_ASSIGN(const auto version, database.integer("PRAGMA user_version"));
+  SKEIN_ASSIGN(const auto tables, database.integer("SELECT count(*) FROM sqlite_schema"));
+  const bool empty = application == 0 && version == 0 && tables == 0;
+  if (!empty && application != application_id)
+    return fail(ErrorCode::kInvalid,
+                database.path() + ": this is a database of another application");
+  if (version > newest)
+    return fail(ErrorCode::kInvalid, database.path() + ": written by a later version (schema " +
+                                         std::to_string(version) + ", this program knows " +
+                                         std::to_string(newest) + ")");
+  return {};
+}
+
+Result<void> run_missing(Database& database, std::span<const Migration> migrations,
+                         std::int32_t application_id) {
+  SKEIN_ASSIGN(const auto version, database.integer("PRAGMA user_version"));
+  for (const Migration& migration : migrations) {
+    if (migration.version <= version) continue;
+    SKEIN_TRY(database.execute(migration.sql));
+    const std::string mark = "PRAGMA user_version = " + std::to_string(migration.version) +
+                             "; PRAGMA application_id = " + std::to_string(application_id);
+    SKEIN_TRY(database.execute(mark.c_str()));
+  }
+  return database.execute("COMMIT");
+}
+
+}  // namespace
+
+Result<void> Database::migrate(std::span<const Migration> migrations, std::int32_t application_id) {
+  const int newest = migrations.back().version;
+  SKEIN_TRY(refuse_foreign(*this, application_id, newest));
+  SKEIN_ASSIGN(const auto version, integer("PRAGMA user_version"));
+  if (version == newest) return {};
+  SKEIN_TRY(execute("BEGIN IMMEDIATE"));
+  auto done = run_missing(*this, migrations, application_id);
+  if (!done && sqlite3_get_autocommit(handle_.get()) == 0) {
+    const auto rolled_back = execute("ROLLBACK");
+    static_cast<void>(rolled_back);  // the first error is the one that tells
+  }
+  return done;
+}
+
+}  // namespace skein

@@ -1,0 +1,144 @@
+#include "store/sqlite/appends.h"
+
+#include <utility>
+
+#include "core/try.h"
+#include "skein/limits.h"
+#include "store/checks.h"
+#include "store/sqlite/leases.h"
+#include "store/sqlite/rows.h"
+
+namespace skein::sqlite {
+namespace {
+
+// One transaction takes no more of a call than this; the rest follows in further ones.
+constexpr std::size_t kMostItems = 1024;
+constexpr std::size_t kMostBytes = std::size_t{8} << 20;
+
+constexpr char kByKey[] =
+    "SELECT seq, key FROM events INDEXED BY events_by_key"
+    " WHERE id = ? AND key_hash = ?";
+constexpr char kEvent[] = "SELECT " SKEIN_EVENT_COLUMNS
+                          " FROM events INDEXED BY events_by_thread WHERE id = ? AND seq = ?";
+
+class AppendJob : public Job {
+ public:
+  // Takes as much from the front of `appends` as one transaction takes.
+  AppendJob(const StoreOptions& options, std::span<const Append> appends);
+
+  Result<void> apply(WriteContext& context) override;
+
+  std::vector<Result<Appended>> answers;  // one for each that was taken
+
+ private:
+  struct Item {
+    const Append* append = nullptr;
+    std::size_t answer = 0;
+    PreparedEvent event;
+  };
+
+  Result<Result<Appended>> append_one(WriteContext& context, const Item& item);
+  // An answer, if the key is known.
+  Result<std::optional<Result<Appended>>> look_up(Database& database, const Item& item);
+
+  std::vector<Item> items_;
+};
+
+AppendJob::AppendJob(const StoreOptions& options, std::span<const Append> appends) {
+  const Timestamp now = options.clock->now();
+  items = 0;
+  for (const Append& append : appends) {
+    if (items == kMostItems || bytes >= kMostBytes) break;
+    if (auto checked = check_append(append); !checked) {
+      answers.push_back(tl::unexpected(std::move(checked.error())));
+      continue;
+    }
+    items_.push_back({&append, answers.size(), prepare_event(append.event, now)});
+    answers.emplace_back();
+    ++items;
+    bytes += items_.back().event.body.size();
+  }
+}
+
+Result<void> AppendJob::apply(WriteContext& context) {
+  for (const Item& item : items_) {
+    SKEIN_ASSIGN(answers[item.answer], append_one(context, item));
+  }
+  return {};
+}
+
+Result<Result<Appended>> AppendJob::append_one(WriteContext& context, const Item& item) {
+  const Append& append = *item.append;
+  const auto refuse = [](Error error) -> Result<Appended> {
+    return tl::unexpected(std::move(error));
+  };
+  SKEIN_ASSIGN(Head * head, context.heads.find(context.database, append.thread));
+  if (head == nullptr) return refuse(unknown_thread(append.thread));
+  SKEIN_ASSIGN(auto fenced, refuse_fence(context.database, append.thread, append.fence));
+  if (fenced) return refuse(std::move(*fenced));
+  if (item.event.key_hash) {
+    SKEIN_ASSIGN(auto known, look_up(context.database, item));
+    if (known) return std::move(*known);
+  }
+  if (auto placed = check_position(append, head->last_seq + 1); !placed)
+    return refuse(std::move(placed.error()));
+  SKEIN_TRY(insert_event(context, append.thread, *head, item.event));
+  return Appended{head->last_seq, false};
+}
+
+Result<std::optional<Result<Appended>>> AppendJob::look_up(Database& database, const Item& item) {
+  const ThreadId id = item.append->thread;
+  SKEIN_ASSIGN(const auto seq, find_key(database, id, item.event.key, kLastSeq));
+  if (!seq) return std::nullopt;
+  SKEIN_ASSIGN(Query query, database.query(kEvent));
+  SKEIN_ASSIGN(const bool found, query.bind(id.bits(), *seq).step());
+  if (!found) return fail(ErrorCode::kDamaged, "thread " + id.str() + " misses an event");
+  EventReader reader;
+  Event stored;
+  EventRow row = event_row(query);
+  std::string padded(row.body);
+  padded.append(JsonObjectReader::kPadding, '\0');
+  row.body = std::string_view(padded).substr(0, row.body.size());
+  decode_event(row, reader, stored);
+  if (same_event(stored, item.append->event)) return Result<Appended>(Appended{*seq, true});
+  return Result<Appended>(tl::unexpected(key_reused(id, item.event.key, *seq)));
+}
+
+}  // namespace
+
+Result<std::optional<Seq>> find_key(Database& database, ThreadId id, std::string_view key,
+                                    Seq last) {
+  SKEIN_ASSIGN(Query query, database.query(kByKey));
+  query.bind(id.bits(), key_hash(key));
+  for (;;) {
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (!row) return std::nullopt;
+    const auto seq = static_cast<Seq>(query.integer(0));
+    if (query.bytes(1) == key && seq <= last) return seq;
+  }
+}
+
+std::vector<Result<Appended>> append_events(Writer& writer, const StoreOptions& options,
+                                            std::span<const Append> appends) {
+  std::vector<Result<Appended>> answers;
+  if (appends.size() > limits::kMaxBatch) {
+    const Error error = too_many("appends", appends.size(), limits::kMaxBatch);
+    answers.assign(appends.size(), tl::unexpected(error));
+    return answers;
+  }
+  answers.reserve(appends.size());
+  while (answers.size() < appends.size()) {
+    AppendJob job(options, appends.subspan(answers.size()));
+    const auto done = job.items > 0 ? writer.run(job) : Result<void>();
+    for (Result<Appended>& answer : job.answers) {
+      const bool broke_a_rule = !answer && answer.error().code == ErrorCode::kInvalid;
+      if (done || broke_a_rule)
+        answers.push_back(std::move(answer));
+      else
+        answers.push_back(tl::unexpected(done.error()));
+    }
+  }
+  return answers;
+}
+
+}  // namespace skein::sqlite

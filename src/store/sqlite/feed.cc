@@ -1,0 +1,171 @@
+#include "store/sqlite/feed.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "core/try.h"
+#include "store/checks.h"
+#include "store/sqlite/rows.h"
+#include "store/sqlite/schema.h"
+
+namespace skein::sqlite {
+namespace {
+
+constexpr std::chrono::milliseconds kPollEvery{4};
+constexpr int kCacheKb = 256;
+
+constexpr char kDataVersion[] = "PRAGMA data_version";
+constexpr char kLast[] =
+    "SELECT max(ifnull((SELECT max(g) FROM events), 0), ifnull((SELECT max(g) FROM changes), 0))";
+constexpr char kEvents[] = "SELECT g, id, seq FROM events WHERE g > ? ORDER BY g LIMIT ?";
+constexpr char kChanges[] =
+    "SELECT g, kind, thread, collection, key, crc FROM changes WHERE g > ? ORDER BY g LIMIT ?";
+
+using Position = std::int64_t;
+using Entry = std::pair<Position, Change>;
+
+struct Page {
+  std::vector<Entry> entries;
+  Position last = 0;  // the latest of all
+};
+
+Result<void> load_events(Database& database, Position after, std::size_t limit,
+                         std::vector<Entry>& entries) {
+  SKEIN_ASSIGN(Query query, database.query(kEvents));
+  query.bind(after, limit);
+  for (;;) {
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (!row) return {};
+    entries.emplace_back(
+        query.integer(0),
+        Change{.kind = ChangeKind::kAppended,
+               .thread = ThreadId::from_bits(static_cast<std::uint64_t>(query.integer(1))),
+               .seq = static_cast<Seq>(query.integer(2))});
+  }
+}
+
+Result<void> load_changes(Database& database, Position after, std::size_t limit,
+                          std::vector<Entry>& entries) {
+  SKEIN_ASSIGN(Query query, database.query(kChanges));
+  query.bind(after, limit);
+  for (;;) {
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (!row) return {};
+    ChangeRow found = change_at(query);
+    if (!found.crc_matches)
+      return fail(ErrorCode::kDamaged,
+                  "the change feed does not match its checksum at " + std::to_string(found.g));
+    entries.emplace_back(found.g, std::move(found.change));
+  }
+}
+
+Result<Page> load_page(Database& database, Position after, std::size_t limit) {
+  std::vector<Entry> events;
+  std::vector<Entry> others;
+  SKEIN_TRY(load_events(database, after, limit, events));
+  SKEIN_TRY(load_changes(database, after, limit, others));
+  Page page;
+  std::merge(std::move_iterator(events.begin()), std::move_iterator(events.end()),
+             std::move_iterator(others.begin()), std::move_iterator(others.end()),
+             std::back_inserter(page.entries),
+             [](const Entry& a, const Entry& b) { return a.first < b.first; });
+  if (page.entries.size() > limit) page.entries.resize(limit);
+  SKEIN_ASSIGN(page.last, database.integer(kLast));
+  return page;
+}
+
+Result<Position> parse_cursor(std::string_view cursor) {
+  Position position = 0;
+  if (cursor.empty()) return position;
+  const char* end = cursor.data() + cursor.size();
+  const auto [stopped, error] = std::from_chars(cursor.data(), end, position);
+  if (error != std::errc() || stopped != end || position < 0)
+    return tl::unexpected(bad_cursor(cursor));
+  return position;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Watch>> Watch::open(const std::string& path) {
+  SKEIN_ASSIGN(Database database, connect(path, kCacheKb, Flush::kFull));
+  std::unique_ptr<Watch> watch(new Watch(std::move(database)));
+  SKEIN_ASSIGN(watch->data_version_, watch->database_.integer(kDataVersion));
+  return watch;
+}
+
+std::uint64_t Watch::generation() {
+  const std::lock_guard lock(mutex_);
+  return generation_;
+}
+
+void Watch::notify() {
+  const std::lock_guard lock(mutex_);
+  ++generation_;
+  changed_.notify_all();
+}
+
+Result<void> Watch::wait(std::uint64_t since, Clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  const auto news = [&] { return generation_ != since; };
+  while (!news() && Clock::now() < deadline) {
+    if (polled_) {
+      changed_.wait_until(lock, deadline, [&] { return news() || !polled_; });
+      continue;
+    }
+    polled_ = true;
+    auto polled = poll(lock, since, deadline);
+    polled_ = false;
+    changed_.notify_all();  // somebody else must poll on
+    SKEIN_TRY(polled);
+  }
+  return {};
+}
+
+Result<void> Watch::poll(std::unique_lock<std::mutex>& lock, std::uint64_t since,
+                         Clock::time_point deadline) {
+  while (generation_ == since && Clock::now() < deadline) {
+    const auto next = std::min(deadline, Clock::now() + kPollEvery);
+    if (changed_.wait_until(lock, next, [&] { return generation_ != since; })) return {};
+    lock.unlock();
+    auto version = database_.integer(kDataVersion);
+    lock.lock();
+    if (!version) return tl::unexpected(std::move(version.error()));
+    if (std::exchange(data_version_, *version) != *version) ++generation_;
+  }
+  return {};
+}
+
+Result<ChangeBatch> read_changes(Readers& readers, Watch& watch, std::string_view cursor,
+                                 std::size_t limit, std::chrono::milliseconds wait) {
+  SKEIN_TRY(check_changes(limit, wait));
+  const auto deadline = Watch::Clock::now() + wait;
+  Position after = 0;
+  if (cursor == Store::kNow) {
+    SKEIN_ASSIGN(
+        after, readers.with<Position>([](Database& database) { return database.integer(kLast); }));
+  } else {
+    SKEIN_ASSIGN(after, parse_cursor(cursor));
+  }
+  for (;;) {
+    const std::uint64_t generation = watch.generation();
+    SKEIN_ASSIGN(Page page, readers.with<Page>([&](Database& database) {
+      return load_page(database, after, limit);
+    }));
+    if (after > page.last) return tl::unexpected(bad_cursor(cursor));
+    const bool over = Watch::Clock::now() >= deadline;
+    if (page.entries.empty() && !over) {
+      SKEIN_TRY(watch.wait(generation, deadline));
+      continue;
+    }
+    ChangeBatch batch;
+    if (!page.entries.empty()) after = page.entries.back().first;
+    for (auto& [position, change] : page.entries) batch.changes.push_back(std::move(change));
+    batch.cursor = std::to_string(after);
+    return batch;
+  }
+}
+
+}  // namespace skein::sqlite

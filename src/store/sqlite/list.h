@@ -1,0 +1,14 @@
+// Listing threads.
+#pragma once
+
+#include <functional>
+
+#include "skein/store.h"
+#include "store/sqlite/readers.h"
+
+namespace skein::sqlite {
+
+Result<ThreadPage> list_threads(Readers& readers, const ListQuery& query,
+                                const std::function<void(const Finding&)>& notice);
+
+}  // namespace skein::sqlite

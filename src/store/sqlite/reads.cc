@@ -1,0 +1,165 @@
+#include "store/sqlite/reads.h"
+
+#include <algorithm>
+
+#include "core/try.h"
+#include "store/sqlite/heads.h"
+
+namespace skein::sqlite {
+namespace {
+
+constexpr std::size_t kChunkRows = 1000;
+constexpr std::size_t kChunkBytes = std::size_t{1} << 20;
+constexpr std::size_t kSingleRows = 100;
+
+#define SKEIN_SELECT_EVENTS \
+  "SELECT " SKEIN_EVENT_COLUMNS " FROM events INDEXED BY events_by_thread WHERE id = ?"
+constexpr char kForward[] = SKEIN_SELECT_EVENTS " AND seq BETWEEN ? AND ? ORDER BY seq";
+constexpr char kBackward[] = SKEIN_SELECT_EVENTS " AND seq BETWEEN ? AND ? ORDER BY seq DESC";
+constexpr char kOne[] = SKEIN_SELECT_EVENTS " AND seq = ?";
+constexpr char kBranches[] = "SELECT seq, base FROM branches WHERE id = ? ORDER BY seq";
+
+using Plan = std::vector<SeqSpan>;
+
+Result<Plan> make_plan(Database& database, ThreadId id, const ReadRange& range) {
+  SKEIN_ASSIGN(const auto head, load_head(database, id));
+  if (!head) return Plan{};
+  std::vector<Branch> branches;
+  if (range.view == View::kPath) {
+    SKEIN_ASSIGN(branches, load_branches(database, id));
+  }
+  return plan_read(range, head->last_seq, branches);
+}
+
+// False when what the chunk misses was removed together with its thread since the plan was made.
+Result<bool> still_there(Database& database, ThreadId id, const EventChunk& chunk) {
+  Seq missing = 0;
+  for (const EventRow& row : chunk.rows()) {
+    if (row.missing != nullptr) missing = std::max(missing, row.seq);
+  }
+  if (missing == 0) return true;
+  SKEIN_ASSIGN(const auto head, load_head(database, id));
+  return head && head->last_seq >= missing;
+}
+
+}  // namespace
+
+Result<std::vector<Branch>> load_branches(Database& database, ThreadId id) {
+  std::vector<Branch> branches;
+  SKEIN_ASSIGN(Query query, database.query(kBranches));
+  query.bind(id.bits());
+  for (;;) {
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (!row) return branches;
+    branches.push_back({static_cast<Seq>(query.integer(0)), static_cast<Seq>(query.integer(1))});
+  }
+}
+
+bool EventChunk::full(std::uint64_t limit) const {
+  return rows_.size() >= std::min<std::uint64_t>(limit, kChunkRows) || bytes_.size() >= kChunkBytes;
+}
+
+void EventChunk::add(const EventRow& row) {
+  rows_.push_back(row);
+  offsets_.push_back(bytes_.size());
+  bytes_.append(row.key).append(row.body).append(JsonObjectReader::kPadding, '\0');
+}
+
+void EventChunk::add_missing(ThreadId id, Seq seq, const char* why) {
+  EventRow row;
+  row.id = id;
+  row.seq = seq;
+  row.missing = why;
+  add(row);
+}
+
+Result<void> EventChunk::load(Database& database, ThreadId id, SeqSpan span, Direction direction,
+                              std::uint64_t limit) {
+  rows_.clear();
+  offsets_.clear();
+  bytes_.clear();
+  auto loaded = load_range(database, id, span, direction, limit);
+  if (!loaded && loaded.error().code == ErrorCode::kDamaged)
+    load_singly(database, id, span, direction, limit);
+  else if (!loaded)
+    return loaded;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    EventRow& row = rows_[i];
+    row.key = std::string_view(bytes_).substr(offsets_[i], row.key.size());
+    row.body = std::string_view(bytes_).substr(offsets_[i] + row.key.size(), row.body.size());
+  }
+  return {};
+}
+
+Result<void> EventChunk::load_range(Database& database, ThreadId id, SeqSpan span,
+                                    Direction direction, std::uint64_t limit) {
+  const bool forward = direction == Direction::kForward;
+  const Seq count = span.last - span.first + 1;
+  const auto expected = [&](std::size_t i) { return forward ? span.first + i : span.last - i; };
+  SKEIN_ASSIGN(Query query, database.query(forward ? kForward : kBackward));
+  query.bind(id.bits(), span.first, span.last);
+  limit = std::min(limit, count);
+  while (!full(limit)) {
+    SKEIN_ASSIGN(const bool any, query.step());
+    const Seq end = forward ? span.last + 1 : span.first - 1;
+    const Seq found = any ? static_cast<Seq>(query.integer(2)) : end;
+    const auto skipped = [&] {
+      const Seq next = expected(rows_.size());
+      return forward ? next < found : next > found;
+    };
+    while (!full(limit) && skipped())
+      add_missing(id, expected(rows_.size()), "the event is missing");
+    if (!any) break;
+    if (!full(limit) && expected(rows_.size()) == found) add(event_row(query));
+  }
+  return {};
+}
+
+void EventChunk::load_singly(Database& database, ThreadId id, SeqSpan span, Direction direction,
+                             std::uint64_t limit) {
+  const bool forward = direction == Direction::kForward;
+  const Seq count = std::min<Seq>({span.last - span.first + 1, limit, kSingleRows});
+  while (rows_.size() < count && !full(limit)) {
+    const Seq seq = forward ? span.first + rows_.size() : span.last - rows_.size();
+    auto query = database.query(kOne);
+    const auto found = query ? query->bind(id.bits(), seq).step() : tl::unexpected(query.error());
+    if (!found)
+      add_missing(id, seq, "the page that holds the event is damaged");
+    else if (!*found)
+      add_missing(id, seq, "the event is missing");
+    else
+      add(event_row(*query));
+  }
+}
+
+Result<void> read_events(Readers& readers, ThreadId id, const ReadRange& range,
+                         const EventSink& sink) {
+  SKEIN_ASSIGN(const Plan plan, readers.with<Plan>([&](Database& database) {
+    return make_plan(database, id, range);
+  }));
+  EventChunk chunk;
+  EventReader reader;
+  Event event;
+  std::uint64_t left = range.limit;
+  for (SeqSpan span : plan) {
+    while (span.first <= span.last && left > 0) {
+      SKEIN_ASSIGN(const bool there, readers.with<bool>([&](Database& database) -> Result<bool> {
+        SKEIN_TRY(chunk.load(database, id, span, range.direction, left));
+        return still_there(database, id, chunk);
+      }));
+      if (!there) return {};
+      for (const EventRow& row : chunk.rows()) {
+        decode_event(row, reader, event);
+        if (!sink(event)) return {};
+      }
+      left -= chunk.rows().size();
+      if (range.direction == Direction::kForward)
+        span.first += chunk.rows().size();
+      else
+        span.last -= chunk.rows().size();
+    }
+  }
+  return {};
+}
+
+}  // namespace skein::sqlite

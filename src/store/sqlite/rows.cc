@@ -1,0 +1,193 @@
+#include "store/sqlite/rows.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "core/checksum.h"
+#include "core/try.h"
+
+namespace skein::sqlite {
+namespace {
+
+constexpr char kInsertEvent[] =
+    "INSERT INTO events(g, id, seq, updated, lag, tokens, key_hash, key, crc, body)"
+    " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+constexpr char kInsertBranch[] = "INSERT INTO branches(id, seq, base) VALUES(?, ?, ?)";
+constexpr char kUnlist[] = "DELETE FROM listed WHERE agent = ? AND updated = ? AND id = ?";
+constexpr char kList[] = "INSERT INTO listed(agent, updated, id) VALUES(?, ?, ?)";
+constexpr char kInsertChange[] =
+    "INSERT INTO changes(g, kind, thread, collection, key, crc) VALUES(?, ?, ?, ?, ?, ?)";
+
+template <std::size_t N>
+std::uint32_t crc_of(const std::array<std::uint64_t, N>& numbers, std::uint64_t seed) {
+  static_assert(std::endian::native == std::endian::little);
+  return checksum({reinterpret_cast<const char*>(numbers.data()), sizeof(numbers)}, seed);
+}
+
+// A seed of 0 is no seed: the length keeps two texts apart from one.
+std::uint32_t crc_of(std::string_view text, std::uint64_t seed) {
+  return checksum(text, crc_of(std::array<std::uint64_t, 1>{text.size()}, seed));
+}
+
+}  // namespace
+
+PreparedEvent prepare_event(const Event& event, Timestamp now) {
+  PreparedEvent prepared;
+  if (event.timestamp.is_set()) {
+    append_event_open(prepared.body, event);
+  } else {
+    Event stamped = event;
+    stamped.timestamp = now;
+    append_event_open(prepared.body, stamped);
+  }
+  prepared.body += '}';
+  prepared.key = event.key;
+  if (!event.key.empty()) prepared.key_hash = key_hash(event.key);
+  prepared.tokens = event.tokens;
+  prepared.base = event.base;
+  prepared.timestamp_us = event.timestamp.is_set() ? event.timestamp.us : now.us;
+  prepared.content_crc = content_crc(prepared.key, prepared.body);
+  return prepared;
+}
+
+Result<void> move_in_list(Database& database, ThreadId id, std::int64_t agent, std::int64_t from,
+                          std::int64_t to) {
+  SKEIN_ASSIGN(Query unlist, database.query(kUnlist));
+  SKEIN_TRY(unlist.bind(agent, from, id.bits()).run());
+  SKEIN_ASSIGN(Query list, database.query(kList));
+  return list.bind(agent, to, id.bits()).run();
+}
+
+Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
+                          const PreparedEvent& event) {
+  const std::int64_t updated = std::max(head.updated, event.timestamp_us);
+  if (updated > head.listed + kListLagUs) {
+    SKEIN_TRY(move_in_list(context.database, id, head.agent, head.listed, updated));
+    head.listed = updated;
+  }
+  EventRow row{.g = context.next_g(),
+               .id = id,
+               .seq = head.last_seq + 1,
+               .updated = updated,
+               .lag = updated - head.listed,
+               .tokens = event.tokens,
+               .key = event.key,
+               .crc = 0,
+               .body = event.body};
+  SKEIN_ASSIGN(Query insert, context.database.query(kInsertEvent));
+  std::optional<std::string_view> key;
+  if (event.key_hash) key = event.key;
+  insert.bind(row.g, id.bits(), row.seq, row.updated, row.lag, row.tokens, event.key_hash, key,
+              event_crc(row, event.content_crc), row.body);
+  SKEIN_TRY(insert.run());
+  if (event.base && *event.base != head.last_seq) {
+    SKEIN_ASSIGN(Query branch, context.database.query(kInsertBranch));
+    SKEIN_TRY(branch.bind(id.bits(), row.seq, *event.base).run());
+  }
+  head.updated = updated;
+  head.last_seq = row.seq;
+  return {};
+}
+
+EventRow event_row(const Query& query) {
+  EventRow row{.g = query.integer(0),
+               .id = ThreadId::from_bits(static_cast<std::uint64_t>(query.integer(1))),
+               .seq = static_cast<Seq>(query.integer(2)),
+               .updated = query.integer(3),
+               .lag = query.integer(4),
+               .tokens = std::nullopt,
+               .key = {},
+               .crc = query.integer(7),
+               .body = query.bytes(8)};
+  if (!query.is_null(5)) row.tokens = static_cast<std::uint32_t>(query.integer(5));
+  if (!query.is_null(6)) row.key = query.bytes(6);
+  return row;
+}
+
+std::int64_t key_hash(std::string_view key) { return checksum(key); }
+
+std::uint32_t content_crc(std::string_view key, std::string_view body) {
+  return checksum(body, key.empty() ? 0 : crc_of(key, 1));
+}
+
+std::uint32_t event_crc(const EventRow& row, std::uint32_t content) {
+  const std::uint64_t tokens = row.tokens ? std::uint64_t{*row.tokens} + 1 : 0;
+  return crc_of(std::array{static_cast<std::uint64_t>(row.g), row.id.bits(), row.seq,
+                           static_cast<std::uint64_t>(row.updated),
+                           static_cast<std::uint64_t>(row.lag), tokens},
+                content);
+}
+
+bool verifies(const EventRow& row) {
+  return row.missing == nullptr && event_crc(row, content_crc(row.key, row.body)) == row.crc;
+}
+
+void decode_event(const EventRow& row, EventReader& reader, Event& event) {
+  if (!verifies(row)) {
+    event = Event{};
+    event.payload = Unreadable{row.missing ? row.missing : "the checksum does not match",
+                               std::string(row.body)};
+  } else if (auto read = reader.read_padded(row.body, EventSource::kBody, event); !read) {
+    event = Event{};
+    event.payload = Unreadable{read.error().message, std::string(row.body)};
+  }
+  event.seq = row.seq;
+  event.key.assign(row.key);
+  event.tokens = row.tokens;
+}
+
+std::string encode_manifest(const Manifest& manifest) {
+  std::string body;
+  append_manifest_open(body, manifest);
+  body += '}';
+  return body;
+}
+
+std::uint32_t manifest_crc(ThreadId id, Version version, std::string_view body) {
+  return checksum(body, crc_of(std::array{id.bits(), version}, 1));
+}
+
+std::uint32_t record_crc(std::string_view collection, std::string_view key, Version version,
+                         std::string_view bytes) {
+  const auto name = crc_of(key, crc_of(collection, 1));
+  return checksum(bytes, crc_of(std::array{version}, name));
+}
+
+std::uint32_t change_crc(std::int64_t g, const Change& change) {
+  const auto name = crc_of(change.key, crc_of(change.collection, 1));
+  return crc_of(std::array{static_cast<std::uint64_t>(g), static_cast<std::uint64_t>(change.kind),
+                           change.thread.bits()},
+                name);
+}
+
+ChangeRow change_at(const Query& query) {
+  ChangeRow row{.g = query.integer(0), .change = {}, .crc_matches = false};
+  row.change.kind = static_cast<ChangeKind>(query.integer(1));
+  row.change.thread = ThreadId::from_bits(static_cast<std::uint64_t>(query.integer(2)));
+  row.change.collection = query.bytes(3);
+  row.change.key = query.bytes(4);
+  row.crc_matches = change_crc(row.g, row.change) == query.integer(5);
+  return row;
+}
+
+Result<std::int64_t> insert_change(WriteContext& context, const Change& change) {
+  const std::int64_t g = context.next_g();
+  const bool record =
+      change.kind == ChangeKind::kRecordWritten || change.kind == ChangeKind::kRecordDeleted;
+  std::optional<std::uint64_t> thread;
+  std::optional<std::string_view> collection;
+  std::optional<std::string_view> key;
+  if (record) {
+    collection = change.collection;
+    key = change.key;
+  } else {
+    thread = change.thread.bits();
+  }
+  SKEIN_ASSIGN(Query insert, context.database.query(kInsertChange));
+  insert.bind(g, static_cast<int>(change.kind), thread, collection, key, change_crc(g, change));
+  SKEIN_TRY(insert.run());
+  return g;
+}
+
+}  // namespace skein::sqlite

@@ -1,0 +1,83 @@
+// Events, manifests and records as rows: what is stored, and the checksum over it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/sqlite.h"
+#include "skein/event.h"
+#include "skein/store.h"
+#include "skein/thread.h"
+#include "store/codec.h"
+#include "store/sqlite/writer.h"
+
+namespace skein::sqlite {
+
+// An event as far as it can be prepared before it has its place.
+struct PreparedEvent {
+  std::string body;  // JSON, without seq, key and tokens
+  std::string key;
+  std::optional<std::int64_t> key_hash;
+  std::optional<std::uint32_t> tokens;
+  std::optional<Seq> base;
+  std::int64_t timestamp_us = 0;
+  std::uint32_t content_crc = 0;  // over body and key
+};
+// `now` is the timestamp of an event that has none.
+PreparedEvent prepare_event(const Event& event, Timestamp now);
+
+// Puts the event at the end of its thread, which `head` is the head of, and moves the head on. The
+// caller has checked everything.
+Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
+                          const PreparedEvent& event);
+
+// Moves the thread's entry in the list by time of update.
+Result<void> move_in_list(Database& database, ThreadId id, std::int64_t agent, std::int64_t from,
+                          std::int64_t to);
+
+// The columns of an event row, in this order, as every reader selects them.
+#define SKEIN_EVENT_COLUMNS "g, id, seq, updated, lag, tokens, key, crc, body"
+
+struct EventRow {
+  std::int64_t g = 0;
+  ThreadId id;
+  Seq seq = 0;
+  std::int64_t updated = 0;
+  std::int64_t lag = 0;
+  std::optional<std::uint32_t> tokens;
+  std::string_view key;
+  std::int64_t crc = 0;
+  std::string_view body;
+  const char* missing = nullptr;  // set: there is no such row, and why
+};
+// Borrows from the query until its next step.
+EventRow event_row(const Query& query);
+std::int64_t key_hash(std::string_view key);
+std::uint32_t content_crc(std::string_view key, std::string_view body);
+std::uint32_t event_crc(const EventRow& row, std::uint32_t content);
+bool verifies(const EventRow& row);
+
+// Sets `event` from the row, whose body is followed by JsonObjectReader::kPadding readable bytes;
+// Unreadable when it does not verify.
+void decode_event(const EventRow& row, EventReader& reader, Event& event);
+
+std::string encode_manifest(const Manifest& manifest);
+std::uint32_t manifest_crc(ThreadId id, Version version, std::string_view body);
+std::uint32_t record_crc(std::string_view collection, std::string_view key, Version version,
+                         std::string_view bytes);
+
+// A line of the feed that is not an event.
+Result<std::int64_t> insert_change(WriteContext& context, const Change& change);
+std::uint32_t change_crc(std::int64_t g, const Change& change);
+
+// Of a query for g, kind, thread, collection, key, crc.
+struct ChangeRow {
+  std::int64_t g = 0;
+  Change change;
+  bool crc_matches = false;
+};
+ChangeRow change_at(const Query& query);
+
+}  // namespace skein::sqlite

@@ -1,0 +1,171 @@
+#include "store/sqlite/sqlite_store.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "core/file_lock.h"
+#include "core/try.h"
+#include "store/sqlite/appends.h"
+#include "store/sqlite/check.h"
+#include "store/sqlite/checkpointer.h"
+#include "store/sqlite/feed.h"
+#include "store/sqlite/leases.h"
+#include "store/sqlite/list.h"
+#include "store/sqlite/manifests.h"
+#include "store/sqlite/readers.h"
+#include "store/sqlite/reads.h"
+#include "store/sqlite/records.h"
+#include "store/sqlite/threads.h"
+#include "store/sqlite/writer.h"
+
+namespace skein {
+namespace {
+
+using namespace sqlite;
+
+// The lock file, open as long as the store.
+class LockFile {
+ public:
+  static Result<std::unique_ptr<LockFile>> open(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (fd < 0) return fail(ErrorCode::kIo, path + ": " + std::strerror(errno));
+    return std::unique_ptr<LockFile>(new LockFile(fd));
+  }
+  ~LockFile() { ::close(fd_); }
+  LockFile(const LockFile&) = delete;
+  LockFile& operator=(const LockFile&) = delete;
+
+  int fd() const { return fd_; }
+
+ private:
+  explicit LockFile(int fd) : fd_(fd) {}
+  const int fd_;
+};
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(std::string path, StoreOptions options)
+      : options_(std::move(options)), readers_(std::move(path)) {}
+
+  Result<void> open(const std::string& path);
+
+  Result<Manifest> create(const NewThread& thread) override {
+    return create_thread(*writer_, options_, thread);
+  }
+  Result<std::optional<Manifest>> get(const ThreadRef& ref) override;
+  Result<ThreadPage> list(const ListQuery& query) override {
+    return list_threads(readers_, query, options_.notice);
+  }
+  Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
+                          const UpdateOptions& options) override {
+    return update_thread(*writer_, options_, id, patch, options);
+  }
+  Result<bool> remove(ThreadId id) override { return remove_thread(*writer_, id); }
+  std::vector<Result<Appended>> append(std::span<const Append> appends) override {
+    return append_events(*writer_, options_, appends);
+  }
+  Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override {
+    return read_events(readers_, id, range, sink);
+  }
+  Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,
+                              std::chrono::milliseconds wait) override {
+    return read_changes(readers_, *watch_, cursor, limit, wait);
+  }
+  Result<Lease> lease(ThreadId id, std::string_view holder, std::chrono::milliseconds ttl,
+                      std::optional<LeaseToken> token) override {
+    return lease_thread(*writer_, options_, id, holder, ttl, token);
+  }
+  Result<std::vector<Version>> write(std::span<const RecordWrite> writes) override {
+    return write_records(*writer_, writes);
+  }
+  Result<std::vector<Record>> scan(const ScanRange& range) override {
+    return scan_records(readers_, range, options_.notice);
+  }
+  Result<CheckSummary> check(const CheckOptions& options,
+                             const std::function<void(const Finding&)>& sink) override {
+    return check_store(readers_, *writer_, options, sink);
+  }
+
+ private:
+  const StoreOptions options_;
+  std::unique_ptr<LockFile> lock_file_;
+  // The writer's connection is the last to close, and then clears the write-ahead log away.
+  std::unique_ptr<Writer> writer_;
+  std::unique_ptr<Watch> watch_;
+  Readers readers_;
+  std::unique_ptr<Checkpointer> checkpointer_;
+};
+
+Result<void> make_folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) return fail(ErrorCode::kIo, folder.string() + ": " + error.message());
+  return {};
+}
+
+// SQLite's shared memory is a mapped file that grows with the write-ahead log, and a full disk
+// would meet us as a signal where its blocks are not there yet. Room for a log of 500 MB is taken
+// at once.
+void reserve_shared_memory(const std::string& path) {
+  constexpr off_t kBytes = off_t{1} << 20;
+  const int fd = ::open((path + "-shm").c_str(), O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  static_cast<void>(::posix_fallocate(fd, 0, kBytes));  // without it, SQLite takes what it can get
+  ::close(fd);
+}
+
+Result<void> SqliteStore::open(const std::string& path) {
+  const Flush flush = options_.unsafe_no_flush ? Flush::kNever : Flush::kFull;
+  const std::string lock_path = path + ".lock";
+  SKEIN_TRY(make_folder_of(path));
+  SKEIN_ASSIGN(lock_file_, LockFile::open(lock_path));
+  {
+    SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_->fd(), 0, LockMode::kExclusive));
+    SKEIN_ASSIGN(Database database, connect(path, 1024, flush));
+    SKEIN_TRY(prepare_file(database));
+  }
+  SKEIN_ASSIGN(
+      writer_,
+      Writer::open(path, lock_file_->fd(), flush,
+                   {.committed = [this] { watch_->notify(); },
+                    .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
+  SKEIN_ASSIGN(watch_, Watch::open(path));
+  reserve_shared_memory(path);
+  SKEIN_ASSIGN(checkpointer_,
+               Checkpointer::open(
+                   path, lock_path, flush,
+                   {.flush_failed = [this](std::string why) { writer_->poison(std::move(why)); },
+                    .notice = options_.notice}));
+  return {};
+}
+
+Result<std::optional<Manifest>> SqliteStore::get(const ThreadRef& ref) {
+  using Found = std::optional<Manifest>;
+  return readers_.with<Found>([&](Database& database) -> Result<Found> {
+    std::optional<ThreadId> id = ref.id();
+    if (!id) {
+      SKEIN_ASSIGN(id, find_alias(database, ref.alias()));
+    }
+    if (!id) return std::nullopt;
+    SKEIN_ASSIGN(auto thread, load_thread(database, *id));
+    return thread ? Found(std::move(thread->manifest)) : std::nullopt;
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_sqlite_store(const std::string& path, StoreOptions options) {
+  if (options.clock == nullptr) options.clock = &system_clock();
+  if (options.ids == nullptr) options.ids = &random_ids();
+  auto store = std::make_unique<SqliteStore>(path, std::move(options));
+  SKEIN_TRY(store->open(path));
+  return store;
+}
+
+}  // namespace skein

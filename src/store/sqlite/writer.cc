@@ -1,0 +1,128 @@
+#include "store/sqlite/writer.h"
+
+#include <utility>
+#include <vector>
+
+#include "core/file_lock.h"
+#include "core/try.h"
+
+namespace skein::sqlite {
+namespace {
+
+constexpr int kCacheKb = 24 * 1024;
+
+constexpr char kBegin[] = "BEGIN IMMEDIATE";
+constexpr char kCommit[] = "COMMIT";
+constexpr char kDataVersion[] = "PRAGMA data_version";
+constexpr char kLastG[] =
+    "SELECT max(ifnull((SELECT max(g) FROM events), 0), ifnull((SELECT max(g) FROM changes), 0))";
+
+int on_wal(void* hook, sqlite3* /*database*/, const char* /*name*/, int frames) {
+  (*static_cast<const std::function<void(std::int64_t)>*>(hook))(frames);
+  return SQLITE_OK;
+}
+
+// Whether the failure leaves us not knowing what is on disk. A full disk does not: SQLite found out
+// when it wrote, before it flushed, and the next transaction overwrites what it left.
+bool loses_track(int code) {
+  if ((code & 0xff) != SQLITE_IOERR) return false;
+  return code != SQLITE_IOERR_SHMSIZE && code != SQLITE_IOERR_SHMMAP && code != SQLITE_IOERR_NOMEM;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, int lock_fd, Flush flush,
+                                             Hooks hooks) {
+  SKEIN_ASSIGN(Database database, connect(path, kCacheKb, flush));
+  std::unique_ptr<Writer> writer(new Writer(std::move(database), lock_fd, std::move(hooks)));
+  return writer;
+}
+
+Writer::Writer(Database database, int lock_fd, Hooks hooks)
+    : lock_fd_(lock_fd),
+      hooks_(std::move(hooks)),
+      database_(std::move(database)),
+      context_{.database = database_, .heads = {}, .last_g = 0},
+      group_({}, [this](std::span<GroupCommit::Request* const> batch) { execute(batch); }) {
+  sqlite3_wal_hook(database_.handle(), on_wal,
+                   const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
+}
+
+Result<void> Writer::run(Job& job) {
+  if (poisoned()) return tl::unexpected(poisoned_error());
+  group_.submit(job);
+  return std::move(job.outcome_);
+}
+
+void Writer::execute(std::span<GroupCommit::Request* const> batch) {
+  std::vector<Job*> jobs;
+  jobs.reserve(batch.size());
+  for (GroupCommit::Request* request : batch) jobs.push_back(static_cast<Job*>(request));
+
+  auto outcome = [&]() -> Result<void> {
+    if (poisoned()) return tl::unexpected(poisoned_error());
+    SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_fd_, 0, LockMode::kExclusive));
+    auto done = transact(jobs);
+    if (done || jobs.size() == 1 || done.error().code != ErrorCode::kDamaged) return done;
+    // One of them met damage; the others must not suffer for it.
+    for (Job*& job : jobs) {
+      job->outcome_ = transact({&job, 1});
+      job = nullptr;
+    }
+    return {};
+  }();
+  for (Job* job : jobs) {
+    if (job != nullptr) job->outcome_ = outcome;
+  }
+  if (hooks_.committed) hooks_.committed();
+}
+
+Result<void> Writer::transact(std::span<Job* const> jobs) {
+  auto done = [&]() -> Result<void> {
+    SKEIN_TRY(begin());
+    for (Job* job : jobs) SKEIN_TRY(job->apply(context_));
+    return commit();
+  }();
+  if (!done) roll_back();
+  return done;
+}
+
+Result<void> Writer::begin() {
+  SKEIN_ASSIGN(Query begin, database_.query(kBegin));
+  SKEIN_TRY(begin.run());
+  SKEIN_ASSIGN(const auto version, database_.integer(kDataVersion));
+  if (version == data_version_) return {};
+  context_.heads.clear();
+  SKEIN_ASSIGN(context_.last_g, database_.integer(kLastG));
+  data_version_ = version;
+  return {};
+}
+
+Result<void> Writer::commit() {
+  SKEIN_ASSIGN(Query commit, database_.query(kCommit));
+  auto done = commit.run();
+  if (!done && loses_track(database_.last_code())) poison(done.error().message);
+  return done;
+}
+
+void Writer::roll_back() {
+  data_version_ = -1;  // what we remember may be of what was just undone
+  if (sqlite3_get_autocommit(database_.handle()) != 0) return;
+  if (auto undone = database_.execute("ROLLBACK"); !undone) poison(undone.error().message);
+}
+
+void Writer::poison(std::string reason) {
+  const std::lock_guard lock(poison_mutex_);
+  if (poisoned()) return;
+  poison_reason_ = std::move(reason);
+  poisoned_.store(true, std::memory_order_release);
+}
+
+Error Writer::poisoned_error() const {
+  const std::lock_guard lock(poison_mutex_);
+  return {
+      ErrorCode::kIo,
+      "writes are refused until the store is opened again, because one failed: " + poison_reason_};
+}
+
+}  // namespace skein::sqlite

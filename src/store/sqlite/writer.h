@@ -1,0 +1,88 @@
+// The one writer of this process: a queue of jobs, executed many to a transaction.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "core/group_commit.h"
+#include "core/sqlite.h"
+#include "skein/clock.h"
+#include "skein/store.h"
+#include "store/sqlite/heads.h"
+#include "store/sqlite/schema.h"
+
+namespace skein::sqlite {
+
+// What a job works with, inside the transaction.
+struct WriteContext {
+  Database& database;
+  HeadCache heads;
+  std::int64_t last_g = 0;
+
+  std::int64_t next_g() { return ++last_g; }
+};
+
+// A piece of writing. It decides before it writes: what it refuses, it keeps as its own answer and
+// leaves nothing behind, so that its neighbours in the transaction go on.
+class Job : public GroupCommit::Request {
+ public:
+  virtual ~Job() = default;
+  // An error means that storage failed, and takes the transaction with it; the job may then be
+  // applied again, alone. Its answer counts only after the commit.
+  virtual Result<void> apply(WriteContext& context) = 0;
+
+ private:
+  friend class Writer;
+  Result<void> outcome_;
+};
+
+// Thread-safe.
+class Writer {
+ public:
+  struct Hooks {
+    std::function<void()> committed;                    // after each commit, from any thread
+    std::function<void(std::int64_t frames)> wal_grew;  // frames in the write-ahead log, likewise
+  };
+
+  // `lock_fd` is borrowed: other processes are kept out by its first byte.
+  static Result<std::unique_ptr<Writer>> open(const std::string& path, int lock_fd, Flush flush,
+                                              Hooks hooks);
+
+  // Returns when the job is durable, or failed.
+  Result<void> run(Job& job);
+
+  // From now on every write fails: a flush failed, and what is on disk is not known.
+  void poison(std::string reason);
+  bool poisoned() const { return poisoned_.load(std::memory_order_acquire); }
+
+ private:
+  Writer(Database database, int lock_fd, Hooks hooks);
+
+  void execute(std::span<GroupCommit::Request* const> batch);
+  Result<void> transact(std::span<Job* const> jobs);
+  Result<void> begin();
+  Result<void> commit();
+  void roll_back();
+  Error poisoned_error() const;
+
+  const int lock_fd_;
+  const Hooks hooks_;
+
+  std::atomic<bool> poisoned_{false};
+  mutable std::mutex poison_mutex_;
+  std::string poison_reason_;  // under poison_mutex_
+
+  // Of whoever leads the batch:
+  Database database_;
+  WriteContext context_;
+  std::int64_t data_version_ = -1;
+
+  GroupCommit group_;
+};
+
+}  // namespace skein::sqlite
