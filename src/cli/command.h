@@ -88,6 +88,7 @@ struct CommandTree {
 CommandGroup thread_commands();
 CommandGroup transfer_commands();  // import, export
 CommandGroup care_commands();      // doctor
+CommandGroup bench_commands();
 // Borrows the tree, which must be complete when the command runs.
 CommandGroup completion_commands(const CommandTree& tree);
 

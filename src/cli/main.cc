@@ -17,6 +17,7 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(thread_commands());
   tree.groups.push_back(transfer_commands());
   tree.groups.push_back(care_commands());
+  tree.groups.push_back(bench_commands());
   tree.groups.push_back(completion_commands(tree));
 
   const Parsed parsed = parse_command_line(tree, argc, argv);
