@@ -245,11 +245,13 @@ std::optional<std::string> json_to_string(RawJson value) {
 
 std::optional<std::int64_t> json_to_int(RawJson value) {
   if (value.empty() || (value[0] != '-' && (value[0] < '0' || value[0] > '9'))) return std::nullopt;
-  const std::string text = canonical_number(value);
   std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  const auto reads_whole = [&number](std::string_view text) {
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+    return parsed.ec == std::errc() && parsed.ptr == text.data() + text.size();
+  };
+  if (reads_whole(value) || reads_whole(canonical_number(value))) return number;
+  return std::nullopt;
 }
 
 std::optional<double> json_to_double(RawJson value) {

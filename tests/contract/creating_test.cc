@@ -178,11 +178,24 @@ TEST_P(Creating, LetsAnImporterSetTheTimes) {
   EXPECT_EQ(get_thread(store(), made.id).updated_at.str(), "2020-02-01T00:00:00.000Z");
 }
 
+TEST_P(Creating, LetsAnImporterSetTheParentOfWhatWasAForkElsewhere) {
+  NewThread thread = new_thread();
+  thread.fields = patch(R"({"parent": {"threadId": "0123456789ab", "seq": 7}})");
+  const ThreadId id = must(store().create(thread)).id;
+  backend_.reopen();
+  const Manifest found = get_thread(store(), id);
+  ASSERT_TRUE(found.parent.has_value());
+  EXPECT_EQ(found.parent->thread.str(), "0123456789ab");
+  EXPECT_EQ(found.parent->seq, 7U);
+  thread.from = Parent{id, 0};
+  EXPECT_TRUE(fails(store().create(thread), ErrorCode::kInvalid, {"parent"}));
+  EXPECT_EQ(thread_count(), 1U);
+}
+
 TEST_P(Creating, RefusesFieldsThatHaveAPlaceOfTheirOwn) {
   for (const std::string_view fields :
        {R"({"agentId": "other"})", R"({"threadId": "0123456789ab"})",
-        R"({"alias": "6f1c2f0e-9a57-4b0e-8f5e-0c1d2e3f4a5b"})",
-        R"({"parent": {"threadId": "0123456789ab", "seq": 1}})"}) {
+        R"({"alias": "6f1c2f0e-9a57-4b0e-8f5e-0c1d2e3f4a5b"})"}) {
     NewThread thread = new_thread();
     thread.fields = patch(fields);
     EXPECT_TRUE(fails(store().create(thread), ErrorCode::kInvalid)) << fields;
