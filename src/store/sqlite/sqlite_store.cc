@@ -1,9 +1,11 @@
 #include "store/sqlite/sqlite_store.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <utility>
@@ -111,13 +113,22 @@ Result<void> make_folder_of(const std::string& path) {
 
 // SQLite's shared memory is a mapped file that grows with the write-ahead log, and a full disk
 // would meet us as a signal where its blocks are not there yet. Room for a log of 500 MB is taken
-// at once.
+// at once, and through SQLite's own descriptor: closing another one of the same file would drop the
+// locks that SQLite holds on it, and the next process would cut the file under our feet.
 void reserve_shared_memory(const std::string& path) {
   constexpr off_t kBytes = off_t{1} << 20;
-  const int fd = ::open((path + "-shm").c_str(), O_RDWR | O_CLOEXEC);
-  if (fd < 0) return;
-  static_cast<void>(::posix_fallocate(fd, 0, kBytes));  // without it, SQLite takes what it can get
-  ::close(fd);
+  struct stat wanted = {};
+  if (::stat((path + "-shm").c_str(), &wanted) != 0) return;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
+    const int fd = std::atoi(entry.path().filename().c_str());
+    struct stat found = {};
+    if (::fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev) continue;
+    if (found.st_ino != wanted.st_ino) continue;
+    static_cast<void>(
+        ::posix_fallocate(fd, 0, kBytes));  // without it, SQLite takes what it can get
+    return;
+  }
 }
 
 Result<void> SqliteStore::open(const std::string& path) {
