@@ -9,6 +9,21 @@
 namespace skein {
 namespace {
 
+// CLI11 takes "[a,b]" for two values. Words of that form are marked before it sees them, and the mark
+// is taken off again.
+constexpr char kMark = '\x01';
+
+std::string marked(const char* word) {
+  const std::string_view text = word;
+  const bool splits = text.starts_with('[') && text.ends_with(']');
+  return splits ? kMark + std::string(text) : std::string(text);
+}
+
+std::string_view unmarked(std::string_view word) {
+  if (word.starts_with(kMark)) word.remove_prefix(1);
+  return word;
+}
+
 // An argument together with what was typed for it.
 struct Bound {
   const Argument* argument;
@@ -89,8 +104,7 @@ void Parser::add_argument(CLI::App& app, const Argument& argument) {
     option = app.add_option(argument.names, argument.help);
     const bool unbounded = argument.is_positional() && argument.repeated;
     option->expected(unbounded ? -1 : 1);
-    // Otherwise "[a,b]" would be two values, and an option would take the words after its own.
-    option->allow_extra_args(false);
+    if (!unbounded) option->allow_extra_args(false);
     std::string label = argument.value_name;
     for (std::size_t i = 0; i < argument.choices.size(); ++i) {
       label = (i == 0 ? "" : label + "|") + argument.choices[i];
@@ -110,7 +124,7 @@ Result<void> Parser::set_values(const CLI::App& app) const {
     std::vector<std::string> values = option->results();
     if (argument->is_flag()) values = {""};
     for (const std::string& value : values) {
-      if (auto set = argument->set(value); !set) {
+      if (auto set = argument->set(unmarked(value)); !set) {
         return fail(ErrorCode::kInvalid, argument->names + ": " + set.error().message);
       }
     }
@@ -142,8 +156,10 @@ Parsed Parser::refuse(const std::string& message) const {
 }
 
 Parsed Parser::parse(int argc, const char* const* argv) {
+  std::vector<std::string> words;  // the last one first, as CLI11 wants them
+  for (int i = argc - 1; i > 0; --i) words.push_back(marked(argv[i]));
   try {
-    root_.parse(argc, argv);
+    root_.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return {nullptr, kExitDone, named().back()->help(words_before_last())};
   } catch (const CLI::CallForVersion& version) {
