@@ -1,5 +1,6 @@
 #include "core/quote.h"
 #include "skein/store.h"
+#include "store/jsonl/jsonl_store.h"
 #include "store/memory/memory_store.h"
 #include "store/sqlite/sqlite_store.h"
 
@@ -9,6 +10,9 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions opt
   if (options.clock == nullptr) options.clock = &system_clock();
   if (options.ids == nullptr) options.ids = &random_ids();
   if (url == "memory:") return make_memory_store(std::move(options));
+  constexpr std::string_view kJsonl = "jsonl:";
+  if (url.starts_with(kJsonl) && url.size() > kJsonl.size())
+    return open_jsonl_store(std::string(url.substr(kJsonl.size())), std::move(options));
   constexpr std::string_view kSqlite = "sqlite:";
   if (url.starts_with(kSqlite) && url.size() > kSqlite.size())
     return open_sqlite_store(std::string(url.substr(kSqlite.size())), std::move(options));

@@ -7,7 +7,7 @@
 
 namespace skein::test {
 
-std::vector<std::string> backend_names() { return {"memory", "sqlite"}; }
+std::vector<std::string> backend_names() { return {"memory", "jsonl", "sqlite"}; }
 
 std::vector<std::string> persistent_backend_names() {
   std::vector<std::string> names = backend_names();

@@ -1,0 +1,223 @@
+#include "core/file.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+FileStamp stamp_of(const struct stat& st) {
+  return {.inode = st.st_ino,
+          .size = static_cast<std::uint64_t>(st.st_size),
+          .mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec};
+}
+
+// Calls `write_some(done)` until everything is written.
+template <class WriteSome>
+Result<void> write_all(const std::string& path, std::string_view bytes, WriteSome write_some) {
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = write_some(bytes.substr(done), done);
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return tl::unexpected(io_error("write", path, errno));
+    }
+    if (n == 0) return tl::unexpected(io_error("write", path, ENOSPC));
+    done += static_cast<std::size_t>(n);
+  }
+  return {};
+}
+
+}  // namespace
+
+void Fd::close() {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+Error io_error(std::string_view doing, const std::string& path, int error_number) {
+  char buffer[128];
+  const char* words = strerror_r(error_number, buffer, sizeof buffer);
+  std::string message = "cannot ";
+  message.append(doing).append(" ").append(path).append(": ").append(words);
+  return {error_number == ENOENT ? ErrorCode::kNotFound : ErrorCode::kIo, std::move(message)};
+}
+
+Result<Fd> open_file(const std::string& path, int flags, unsigned mode) {
+  while (true) {
+    const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    if (fd >= 0) return Fd(fd);
+    if (errno != EINTR) return tl::unexpected(io_error("open", path, errno));
+  }
+}
+
+Result<std::optional<FileStamp>> stat_file(const std::string& path) {
+  struct stat st{};
+  if (::lstat(path.c_str(), &st) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
+    return tl::unexpected(io_error("look at", path, errno));
+  }
+  if (!S_ISREG(st.st_mode)) return std::nullopt;
+  return stamp_of(st);
+}
+
+Result<FileStamp> stat_open(const Fd& fd, const std::string& path) {
+  struct stat st{};
+  if (::fstat(fd.get(), &st) != 0) return tl::unexpected(io_error("look at", path, errno));
+  return stamp_of(st);
+}
+
+Result<std::size_t> read_at(const Fd& fd, const std::string& path, std::uint64_t offset, char* data,
+                            std::size_t size) {
+  std::size_t done = 0;
+  while (done < size) {
+    const ssize_t n =
+        ::pread(fd.get(), data + done, size - done, static_cast<off_t>(offset + done));
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return tl::unexpected(io_error("read", path, errno));
+    }
+    if (n == 0) break;
+    done += static_cast<std::size_t>(n);
+  }
+  return done;
+}
+
+Result<std::optional<std::string>> read_file(const std::string& path, std::size_t limit) {
+  SKEIN_ASSIGN(auto stamp, stat_file(path));
+  if (!stamp) return std::nullopt;
+  auto fd = open_file(path, O_RDONLY);
+  if (!fd) {
+    if (fd.error().code == ErrorCode::kNotFound) return std::nullopt;
+    return tl::unexpected(fd.error());
+  }
+  SKEIN_ASSIGN(const auto now, stat_open(*fd, path));
+  if (now.size > limit) {
+    return fail(ErrorCode::kIo, path + " has " + std::to_string(now.size) +
+                                    " bytes, more than the limit of " + std::to_string(limit));
+  }
+  std::string bytes(now.size, '\0');
+  SKEIN_ASSIGN(const auto got, read_at(*fd, path, 0, bytes.data(), bytes.size()));
+  bytes.resize(got);
+  return bytes;
+}
+
+Result<void> write_at(const Fd& fd, const std::string& path, std::uint64_t offset,
+                      std::string_view bytes) {
+  return write_all(path, bytes, [&](std::string_view rest, std::size_t done) {
+    return ::pwrite(fd.get(), rest.data(), rest.size(), static_cast<off_t>(offset + done));
+  });
+}
+
+Result<void> write_append(const Fd& fd, const std::string& path, std::string_view bytes) {
+  return write_all(path, bytes, [&](std::string_view rest, std::size_t) {
+    return ::write(fd.get(), rest.data(), rest.size());
+  });
+}
+
+Result<void> truncate_file(const Fd& fd, const std::string& path, std::uint64_t size) {
+  while (::ftruncate(fd.get(), static_cast<off_t>(size)) != 0) {
+    if (errno != EINTR) return tl::unexpected(io_error("shorten", path, errno));
+  }
+  return {};
+}
+
+Result<void> Flusher::data(const Fd& fd, const std::string& path) {
+  if (!enabled_) return {};
+  if (::fdatasync(fd.get()) == 0) return {};
+  failed_ = true;
+  return tl::unexpected(io_error("flush", path, errno));
+}
+
+Result<void> Flusher::folder(const std::string& path) {
+  if (!enabled_) return {};
+  SKEIN_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  if (::fsync(fd.get()) == 0) return {};
+  failed_ = true;
+  return tl::unexpected(io_error("flush the folder", path, errno));
+}
+
+Result<void> Flusher::check() const {
+  if (!failed_) return {};
+  return fail(ErrorCode::kIo, "an earlier flush failed: open the store again before writing");
+}
+
+std::string parent_folder(const std::string& path) {
+  const auto end = path.find_last_not_of('/');
+  const auto slash = end == std::string::npos ? end : path.find_last_of('/', end);
+  if (slash == std::string::npos) return path.starts_with('/') ? "/" : ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+Result<bool> make_folder(const std::string& path) {
+  if (::mkdir(path.c_str(), 0755) == 0) return true;
+  const int error_number = errno;
+  struct stat st{};
+  if (error_number == EEXIST && ::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) return false;
+  return tl::unexpected(io_error("make the folder", path, error_number));
+}
+
+Result<void> make_folders(const std::string& path, Flusher& flusher) {
+  auto made = make_folder(path);
+  if (!made && made.error().code == ErrorCode::kNotFound && parent_folder(path) != path) {
+    SKEIN_TRY(make_folders(parent_folder(path), flusher));
+    made = make_folder(path);
+  }
+  if (!made) return tl::unexpected(made.error());
+  if (*made) return flusher.folder(parent_folder(path));
+  return {};
+}
+
+Result<bool> remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  return tl::unexpected(io_error("remove", path, errno));
+}
+
+Result<std::vector<std::string>> list_folder(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(path.c_str()), ::closedir);
+  std::vector<std::string> names;
+  if (!dir) {
+    if (errno == ENOENT || errno == ENOTDIR) return names;
+    return tl::unexpected(io_error("list", path, errno));
+  }
+  while (true) {
+    errno = 0;
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    names.emplace_back(entry->d_name);
+  }
+  if (errno != 0) return tl::unexpected(io_error("list", path, errno));
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+Result<void> replace_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
+  static std::atomic<unsigned> counter{0};
+  const std::string temporary =
+      path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+  const auto write = [&]() -> Result<void> {
+    SKEIN_ASSIGN(const Fd fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC));
+    SKEIN_TRY(write_at(fd, temporary, 0, bytes));
+    SKEIN_TRY(flusher.data(fd, temporary));
+    if (::rename(temporary.c_str(), path.c_str()) != 0) {
+      return tl::unexpected(io_error("rename to", path, errno));
+    }
+    return {};
+  };
+  if (auto written = write(); !written) {
+    ::unlink(temporary.c_str());
+    return written;
+  }
+  return flusher.folder(parent_folder(path));
+}
+
+}  // namespace skein

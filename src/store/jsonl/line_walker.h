@@ -1,0 +1,101 @@
+// Walks over the lines of a thread file from a known place on, and gives each its position.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/file.h"
+#include "skein/error.h"
+#include "skein/ids.h"
+#include "store/jsonl/line_reader.h"
+
+namespace skein::jsonl {
+
+// The file of a thread as it was opened; `path` may lead to another file by now.
+struct ThreadFile {
+  Fd fd;
+  std::string path;
+  std::uint64_t inode = 0;
+};
+
+// The line at `offset` has the position `seq`.
+struct Mark {
+  Seq seq = 1;
+  std::uint64_t offset = 0;
+};
+
+struct Line {
+  enum class Kind {
+    kVerified,  // ours, checksum compared
+    kForeign,   // another program's: valid JSON, without our checksum
+    kDamaged,   // not what was written, or not JSON
+    kMissing,   // positions that the lines around say there were; no bytes
+  };
+  Kind kind = Kind::kVerified;
+  Seq seq = 0;
+  std::uint64_t offset = 0;
+  // Without its end; JsonObjectReader::kPadding readable bytes follow. Lives until the next call.
+  std::string_view text;
+  const char* reason = "";  // kDamaged and kMissing
+  // A verified line's own claim, where it could not be followed: something was put in before it.
+  std::optional<Seq> misplaced;
+};
+
+// Where a file ends.
+struct FileEnd {
+  std::uint64_t lines_end = 0;   // after the last complete line, its newline included if it has one
+  bool newline_missing = false;  // that line is complete but for its newline
+  bool newline_damaged = false;  // the byte before lines_end should be a newline
+  std::uint64_t torn_bytes = 0;  // bytes after lines_end that are not a line
+};
+
+// How positions come about: a verified line says its own; what lies between two of those is counted
+// on from the first, where damaged lines share what room there is, and room that is left over is
+// missing events. Blank lines do not count. Not thread-safe; borrows the file.
+class LineWalker {
+ public:
+  // Reads up to `end`, which is the size of the file when it was looked at.
+  LineWalker(const ThreadFile& file, Mark from, std::uint64_t end);
+
+  // False: the end; then `file_end` is known.
+  Result<bool> next(Line& line);
+  const FileEnd& file_end() const { return file_end_; }
+  // The position after the last line; known at the end.
+  Seq next_seq() const { return next_seq_; }
+  // Whether a walk could begin anew at the line that next() gave: nothing before it is undecided.
+  bool at_mark() const { return at_mark_; }
+
+ private:
+  struct Held {
+    Line::Kind kind = Line::Kind::kDamaged;
+    Seq first = 0;
+    Seq last = 0;
+    std::uint64_t offset = 0;
+    std::uint64_t length = 0;
+    const char* reason = "";
+  };
+
+  // One line as it lies in the file, blank ones left out.
+  Result<bool> next_physical(Line& line);
+  bool take_rest(Line& line);
+  Result<bool> deliver_held(Line& line);
+  void settle(const Line* good);
+
+  const ThreadFile& file_;
+  LineReader reader_;
+  Seq next_seq_;
+  FileEnd file_end_;
+
+  std::vector<Held> damaged_;  // a run of damaged lines whose positions the next good line decides
+  std::deque<Held> ready_;     // decided, to be delivered before good_
+  std::optional<Line> good_;
+  bool ended_ = false;
+  bool at_mark_ = true;
+  std::string scratch_;
+};
+
+}  // namespace skein::jsonl

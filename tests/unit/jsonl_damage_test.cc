@@ -1,0 +1,161 @@
+// Files of ours that were damaged.
+#include "store/jsonl/line.h"
+#include "unit/jsonl_fixture.h"
+
+namespace skein::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class DamagedFiles : public JsonlFolder {
+ protected:
+  void SetUp() override {
+    const auto store = open();
+    manifest_ = create_thread(*store, "agent", {message("one"), message("two"), message("three")});
+    must_append(*store, manifest_.id, message("four"));
+    file_ = thread_path(manifest_.id);
+    bytes_ = bytes_of(file_);
+  }
+
+  // Where line `number` begins; line 1 is the manifest.
+  std::size_t line_at(int number) const {
+    std::size_t at = 0;
+    for (int i = 1; i < number; ++i) at = bytes_.find('\n', at) + 1;
+    return at;
+  }
+
+  Manifest manifest_;
+  std::filesystem::path file_;
+  std::string bytes_;
+};
+
+TEST_F(DamagedFiles, ADamagedLineInTheMiddleKeepsItsPosition) {
+  bytes_[bytes_.find("two")] ^= 4;
+  write_bytes(file_, bytes_);
+  const auto store = open();
+  const std::vector<Event> events = read_all(*store, manifest_.id);
+  ASSERT_THAT(events, SizeIs(4));
+  EXPECT_EQ(unreadable_reason(events[1]), "checksum mismatch");
+  EXPECT_EQ(events[1].seq, 2U);
+  EXPECT_EQ(text_of(events[2]), "three");
+  EXPECT_THAT(broken(check(*store)), ElementsAre("checksum mismatch"));
+  EXPECT_EQ(must_append(*store, manifest_.id, message("five")), 5U);
+}
+
+TEST_F(DamagedFiles, ADamagedFrameIsNotTakenForAnotherProgramsLine) {
+  const std::size_t newline = bytes_.find('\n', line_at(3));
+  for (std::size_t back = 1; back <= jsonl::kFrameBytes; ++back) {
+    std::string spoilt = bytes_;
+    spoilt[newline - back] ^= 1;
+    write_bytes(file_, spoilt);
+    const auto store = open();
+    const std::vector<Event> events = read_all(*store, manifest_.id);
+    ASSERT_THAT(events, SizeIs(4)) << back;
+    EXPECT_NE(unreadable_reason(events[1]), "") << back;
+    EXPECT_THAT(broken(check(*store)), SizeIs(1)) << back;
+  }
+}
+
+TEST_F(DamagedFiles, AnyFlippedByteOfTheEventsIsReadAroundAndFound) {
+  for (std::size_t at = line_at(2); at < bytes_.size(); ++at) {
+    for (const char flip : {'\x01', '\x20', '\x80'}) {
+      std::string spoilt = bytes_;
+      spoilt[at] = static_cast<char>(spoilt[at] ^ flip);
+      write_bytes(file_, spoilt);
+      const auto store = open();
+      const std::vector<Event> events = read_all(*store, manifest_.id);
+      ASSERT_THAT(events, SizeIs(4)) << at;
+      int intact = 0;
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        EXPECT_EQ(events[i].seq, i + 1);
+        if (unreadable_reason(events[i]).empty()) {
+          ++intact;
+          EXPECT_EQ(text_of(events[i]), std::vector({"one", "two", "three", "four"})[i]) << at;
+        }
+      }
+      EXPECT_GE(intact, 3) << at;
+      if (intact == 4) EXPECT_EQ(bytes_[at], '\n') << at;
+      EXPECT_EQ(get_thread(*store, manifest_.id).last_seq, 4U) << at;
+    }
+  }
+}
+
+TEST_F(DamagedFiles, AByteThatBecameANewlineShiftsNothing) {
+  for (std::size_t at = line_at(3); at < line_at(4) - 1; ++at) {
+    std::string spoilt = bytes_;
+    spoilt[at] = '\n';
+    write_bytes(file_, spoilt);
+    const auto store = open();
+    const std::vector<Event> events = read_all(*store, manifest_.id);
+    ASSERT_THAT(events, SizeIs(4)) << at;
+    EXPECT_NE(unreadable_reason(events[1]), "") << at;
+    EXPECT_EQ(text_of(events[2]), "three") << at;
+    EXPECT_EQ(text_of(events[3]), "four") << at;
+  }
+}
+
+TEST_F(DamagedFiles, AMissingLineIsAPositionThatCannotBeRead) {
+  bytes_.erase(line_at(3), line_at(4) - line_at(3));
+  write_bytes(file_, bytes_);
+  const auto store = open();
+  const std::vector<Event> events = read_all(*store, manifest_.id);
+  ASSERT_THAT(events, SizeIs(4));
+  EXPECT_THAT(unreadable_reason(events[1]), HasSubstr("missing"));
+  EXPECT_EQ(text_of(events[2]), "three");
+  EXPECT_THAT(broken(check(*store)), ElementsAre(HasSubstr("missing")));
+  ReadRange backward;
+  backward.direction = Direction::kBackward;
+  EXPECT_THAT(read_seqs(*store, manifest_.id, backward), ElementsAre(4, 3, 2, 1));
+}
+
+TEST_F(DamagedFiles, AFileThatWasCutAtALineIsFoundByTheFeed) {
+  bytes_.resize(line_at(4));
+  write_bytes(file_, bytes_);
+  const auto store = open();
+  EXPECT_THAT(broken(check(*store)), ElementsAre("2 events are missing at the end"));
+}
+
+TEST_F(DamagedFiles, AnyFlippedByteOfLineOneIsFoundAndCostsNoEvents) {
+  const std::size_t end = line_at(2);
+  for (std::size_t at = 0; at < end; ++at) {
+    for (const char flip : {'\x01', '\x2a'}) {  // a space becomes a newline by the second
+      std::string spoilt = bytes_;
+      spoilt[at] = static_cast<char>(spoilt[at] ^ flip);
+      write_bytes(file_, spoilt);
+      const auto store = open();
+      EXPECT_THAT(texts(read_all(*store, manifest_.id)), ElementsAre("one", "two", "three", "four"))
+          << at;
+      const auto read = store->get(manifest_.id);
+      if (read.has_value()) {
+        ASSERT_TRUE(read->has_value());
+        EXPECT_EQ(describe(**read), describe(get_thread(*store, manifest_.id)));
+        EXPECT_EQ((*read)->agent_id, "agent");
+      } else {
+        EXPECT_EQ(read.error().code, ErrorCode::kDamaged) << at;
+      }
+      EXPECT_THAT(broken(check(*store)), testing::Not(IsEmpty())) << at;
+      if (read.has_value()) {
+        check(*store, true);
+        EXPECT_EQ(bytes_of(file_), bytes_) << at;
+      }
+    }
+  }
+}
+
+TEST_F(DamagedFiles, ADamagedThreadLeavesTheOthersAlone) {
+  bytes_[3] ^= 1;
+  write_bytes(file_, bytes_);
+  const auto store = open();
+  const Manifest other = create_thread(*store, "agent", {message("fine")});
+  EXPECT_TRUE(fails(store->get(manifest_.id), ErrorCode::kDamaged));
+  EXPECT_TRUE(fails(append_one(*store, manifest_.id, message("x")), ErrorCode::kDamaged));
+  EXPECT_THAT(list_all_ids(*store, {}), ElementsAre(other.id));
+  EXPECT_THAT(notices_, testing::Contains(HasSubstr("line 1")));
+  EXPECT_THAT(texts(read_all(*store, other.id)), ElementsAre("fine"));
+}
+
+}  // namespace
+}  // namespace skein::test
