@@ -9,8 +9,8 @@
 namespace skein {
 namespace {
 
-// CLI11 takes "[a,b]" for two values. Words of that form are marked before it sees them, and the mark
-// is taken off again.
+// CLI11 takes "[a,b]" for two values. Words of that form are marked before it sees them, and the
+// mark is taken off again.
 constexpr char kMark = '\x01';
 
 std::string marked(const char* word) {

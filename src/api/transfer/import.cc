@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "core/redact.h"
@@ -226,16 +230,96 @@ Result<void> Importer::import_file(const std::filesystem::path& path) {
   }
 }
 
+// Files that are named after the same thread, which must be taken one after the other.
+using Group = std::vector<std::filesystem::path>;
+
+// Imports groups of files at the same time, so that they share what flushes cost.
+class ParallelImport {
+ public:
+  ParallelImport(Store& store, const ImportOptions& options) : store_(store) {
+    own_options_ = options;
+    own_options_.problem = [this, &options](const FileProblem& problem) {
+      const std::lock_guard lock(mutex_);
+      if (options.problem) options.problem(problem);
+    };
+  }
+
+  Result<ImportSummary> run(const std::vector<Group>& groups, std::uint64_t files) {
+    constexpr std::size_t kWorkers = 16;
+    std::atomic<std::size_t> next = 0;
+    {
+      std::vector<std::jthread> workers;
+      for (std::size_t i = 0; i < std::min(kWorkers, groups.size()); ++i) {
+        workers.emplace_back([&] { work(groups, next, files); });
+      }
+    }
+    if (error_) return tl::unexpected(std::move(*error_));
+    return summary_;
+  }
+
+ private:
+  void work(const std::vector<Group>& groups, std::atomic<std::size_t>& next, std::uint64_t files) {
+    Importer importer(store_, own_options_);
+    for (std::size_t at = next++; at < groups.size() && !failed_; at = next++) {
+      for (const std::filesystem::path& path : groups[at]) {
+        auto done = importer.import_file(path);
+        const std::lock_guard lock(mutex_);
+        if (!done) {
+          failed_ = true;
+          error_ = std::move(done).error();
+          return;
+        }
+        if (own_options_.progress) own_options_.progress(++done_files_, files);
+      }
+    }
+    const std::lock_guard lock(mutex_);
+    summary_ += importer.summary();
+  }
+
+  Store& store_;
+  ImportOptions own_options_;
+  std::atomic<bool> failed_ = false;
+
+  std::mutex mutex_;  // what is below, and the caller's functions
+  std::uint64_t done_files_ = 0;
+  ImportSummary summary_;
+  std::optional<Error> error_;
+};
+
 }  // namespace
+
+ImportSummary& ImportSummary::operator+=(const ImportSummary& other) {
+  imported += other.imported;
+  imported_events += other.imported_events;
+  present += other.present;
+  extended += other.extended;
+  new_events += other.new_events;
+  redacted += other.redacted;
+  unreadable += other.unreadable;
+  conflicts += other.conflicts;
+  failed += other.failed;
+  return *this;
+}
 
 Result<ImportSummary> import_threads(Store& store, const std::vector<std::filesystem::path>& files,
                                      const ImportOptions& options) {
-  Importer importer(store, options);
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    SKEIN_TRY(importer.import_file(files[i]));
-    if (options.progress) options.progress(i + 1, files.size());
+  // What is not named after a thread may hold any: such files are all taken by one.
+  std::map<std::string, Group> by_name;
+  for (const std::filesystem::path& file : files) {
+    const std::string name = file.stem().string();
+    by_name[ThreadId::parse(name) ? name : ""].push_back(file);
   }
-  return importer.summary();
+  Group others = std::move(by_name[""]);
+  by_name.erase("");
+  std::vector<Group> groups;
+  for (auto& [name, group] : by_name) groups.push_back(std::move(group));
+
+  ParallelImport import(store, options);
+  SKEIN_ASSIGN(ImportSummary summary, import.run(groups, files.size()));
+  if (!others.empty()) {
+    SKEIN_ASSIGN(summary, import.run({std::move(others)}, files.size()));
+  }
+  return summary;
 }
 
 }  // namespace skein

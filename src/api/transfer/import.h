@@ -29,6 +29,8 @@ struct ImportSummary {
   std::uint64_t unreadable = 0;       // lines that are no events
   std::uint64_t conflicts = 0;        // threads that are there with other events; left as they were
   std::uint64_t failed = 0;           // files or threads that could not be taken for another reason
+
+  ImportSummary& operator+=(const ImportSummary& other);
 };
 
 // Imports every thread of the files. Ids, times, events, unknown fields and legacy lines are kept.
