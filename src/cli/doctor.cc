@@ -7,6 +7,7 @@
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "core/json_object.h"
+#include "core/sqlite.h"
 #include "core/try.h"
 
 namespace skein {
@@ -100,8 +101,10 @@ class Doctor : public Command {
                          const std::vector<std::string>& findings) {
     JsonObject object;
     object.add("health", health_word(summary.health));
-    object.add("store", settings.store_url).add("workspace", settings.workspace.string());
-    if (settings.config_file) object.add("config", settings.config_file->string());
+    object.add("store", printable(settings.store_url));
+    object.add("workspace", printable(settings.workspace.string()));
+    if (settings.config_file) object.add("config", printable(settings.config_file->string()));
+    object.add("skein", SKEIN_VERSION).add("sqlite", sqlite_version());
     object.add("threads", summary.threads).add("events", summary.events);
     object.add("records", summary.records).add("unverifiable", summary.unverifiable);
     object.add("broken", summary.broken);
@@ -110,7 +113,9 @@ class Doctor : public Command {
   }
 
   static void print_text(Context& context, const Settings& settings, const CheckSummary& summary) {
-    std::string text = fmt::format("store      {}\n", settings.store_url);
+    std::string text =
+        fmt::format("program    skein {}, SQLite {}\n", SKEIN_VERSION, sqlite_version());
+    text += fmt::format("store      {}\n", settings.store_url);
     text += fmt::format("workspace  {}\n", settings.workspace.string());
     if (settings.config_file)
       text += fmt::format("config     {}\n", settings.config_file->string());

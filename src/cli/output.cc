@@ -85,6 +85,16 @@ std::int64_t steady_ms() {
 std::string visible(std::string_view text) { return escape_controls(text, false); }
 std::string visible_line(std::string_view text) { return escape_controls(text, true); }
 
+std::string printable(std::string_view text) {
+  if (valid_utf8(text)) return std::string(text);
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += byte < 0x80 ? std::string(1, c) : fmt::format("\\x{:02x}", byte);
+  }
+  return out;
+}
+
 Output::Output(int fd) : fd_(fd), terminal_(::isatty(fd) == 1) {}
 
 void Output::write(std::string_view text) {
@@ -125,7 +135,7 @@ void report_error(std::string_view code, std::string_view message, bool json) {
     text += R"({"error":{"code":)";
     append_json_string(text, code);
     text += R"(,"message":)";
-    append_json_string(text, valid_utf8(message) ? message : "(not UTF-8)");
+    append_json_string(text, printable(message));
     text += "}}\n";
   }
   (void)write_all(STDERR_FILENO, text);

@@ -16,6 +16,9 @@ std::string visible(std::string_view text);
 // The same on one line: line feeds and tabs are escaped too.
 std::string visible_line(std::string_view text);
 
+// What the system gave us, such as a path, as valid UTF-8: other bytes are shown as escapes.
+std::string printable(std::string_view text);
+
 // Standard output, buffered. After a failure it swallows everything, and flush() tells.
 class Output {
  public:

@@ -3,7 +3,8 @@
 
 namespace skein {
 
-// While it lives, SIGINT and SIGTERM no longer end the process but are remembered. One at a time.
+// While it lives, the first SIGINT or SIGTERM no longer ends the process but is remembered; a
+// second one ends it, so that nothing can make it hang. One object at a time.
 class StopRequest {
  public:
   StopRequest();

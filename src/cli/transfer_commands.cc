@@ -28,9 +28,9 @@ std::string problem_text(const FileProblem& problem) {
 
 std::string problem_json(const FileProblem& problem) {
   JsonObject object;
-  object.add("file", problem.file.string());
+  object.add("file", printable(problem.file.string()));
   if (problem.line > 0) object.add("line", problem.line);
-  return object.add("message", problem.message).str();
+  return object.add("message", printable(problem.message)).str();
 }
 
 class Import : public Command {
@@ -255,8 +255,8 @@ class Export : public Command {
 
   Outcome finish(Context& context, bool say_so) const {
     if (say_so && context.json()) {
-      context.out().write(JsonObject().add("exported", count_).add("output", *output_).str() +
-                          "\n");
+      context.out().write(
+          JsonObject().add("exported", count_).add("output", printable(*output_)).str() + "\n");
     } else if (say_so) {
       context.out().write(fmt::format("{} exported to {}\n", count_, *output_));
     }

@@ -17,6 +17,9 @@
 
 namespace skein {
 
+// Of the library that this program runs with.
+inline const char* sqlite_version() { return sqlite3_libversion(); }
+
 // One execution of a prepared statement; ends (resets it) when it is destroyed. Text and blobs are
 // borrowed, not copied: what was bound must live until then, and what a column gives is good until
 // the next step.
