@@ -10,13 +10,18 @@
 
 #include "skein/error.h"
 #include "skein/json.h"
+#include "skein/limits.h"
 
 namespace skein {
 
 bool valid_utf8(std::string_view text);
 
+// An event or a manifest, each of whose members may be nested as deep as a value that stands alone.
+inline constexpr std::size_t kMaxDocumentDepth = limits::kMaxJsonDepth + 1;
+
 // Syntax, UTF-8, surrogates, depth. `what` begins the message of the error.
-Result<void> validate_json(std::string_view text, std::string_view what);
+Result<void> validate_json(std::string_view text, std::string_view what,
+                           std::size_t max_depth = limits::kMaxJsonDepth);
 
 // Appends the JSON string for `text`, quotes included.
 void append_json_string(std::string& out, std::string_view text);

@@ -40,20 +40,20 @@ struct Accept {
 
 }  // namespace
 
-Result<void> validate_json(std::string_view text, std::string_view what) {
+Result<void> validate_json(std::string_view text, std::string_view what, std::size_t max_depth) {
   if (!valid_utf8(text)) {
     return fail(ErrorCode::kInvalid,
                 std::string(what) + " must be valid UTF-8, got " + quote(text));
   }
   json::parse_options options;
-  options.max_depth = limits::kMaxJsonDepth;
+  options.max_depth = max_depth;
   json::basic_parser<Accept> parser(options);
   json::error_code code;
   const std::size_t used = parser.write_some(false, text.data(), text.size(), code);
   if (!code && used == text.size()) return {};
   const std::string reason =
       code ? (code == json::error::too_deep
-                  ? "nested deeper than " + std::to_string(limits::kMaxJsonDepth) + " levels"
+                  ? "nested deeper than " + std::to_string(max_depth) + " levels"
                   : code.message())
            : std::string("more text after the value");
   return fail(ErrorCode::kInvalid, std::string(what) + " is not valid JSON: " + reason +

@@ -91,6 +91,24 @@ struct PayloadCheck {
   }
 };
 
+std::size_t bytes_of(const Event& event) {
+  const auto payload_bytes = [](const auto& payload) -> std::size_t {
+    using Payload = std::decay_t<decltype(payload)>;
+    if constexpr (std::is_same_v<Payload, ToolUse>) return payload.input.text().size();
+    if constexpr (std::is_same_v<Payload, Message>) return payload.text.size();
+    if constexpr (std::is_same_v<Payload, AssistantText>) return payload.text.size();
+    return 0;
+  };
+  return std::visit(payload_bytes, event.payload) + event.extra.text().size();
+}
+
+// Escaping makes six bytes of one at most, so only what is large must be written to be measured.
+Result<void> check_event_size(const Event& event) {
+  constexpr std::size_t kRoomForTheRest = 2 * limits::kMaxMetadataBytes;
+  if (6 * bytes_of(event) + kRoomForTheRest <= limits::kMaxEventBytes) return {};
+  return check_size("event", to_json(event).size(), limits::kMaxEventBytes);
+}
+
 tl::unexpected<Error> repeats_known_field(const Json& extra) {
   return fail(ErrorCode::kInvalid,
               "unknown fields must not repeat known ones, got " + excerpt(extra.text()));
@@ -193,7 +211,8 @@ Result<void> validate(const Event& event) {
   if (event.key.find('\0') != std::string::npos) {
     return fail(ErrorCode::kInvalid, "key must not contain NUL, got " + quote(event.key));
   }
-  return check_extra(event);
+  SKEIN_TRY(check_extra(event));
+  return check_event_size(event);
 }
 
 bool same_event(const Event& a, const Event& b) {

@@ -327,7 +327,7 @@ void append_extra_members(std::string& out, const Json& extra) {
 
 Result<void> EventReader::read_padded(std::string_view text, EventSource source, Event& event) {
   if (source == EventSource::kCaller || source == EventSource::kForeign) {
-    if (auto valid = validate_json(text, "event"); !valid) {
+    if (auto valid = validate_json(text, "event", kMaxDocumentDepth); !valid) {
       if (source == EventSource::kCaller) return valid;
       event = Event{};
       event.payload = Unreadable{std::move(valid.error().message), std::string(text)};

@@ -378,7 +378,9 @@ Result<Manifest> read_manifest(std::string_view text,
   const auto damaged = [](std::string reason) {
     return fail(ErrorCode::kDamaged, "manifest: " + std::move(reason));
   };
-  if (auto valid = validate_json(text, "text"); !valid) return damaged(valid.error().message);
+  if (auto valid = validate_json(text, "text", kMaxDocumentDepth); !valid) {
+    return damaged(valid.error().message);
+  }
   JsonObjectReader reader;
   std::vector<JsonMember> members;
   if (!reader.read(text, members)) return damaged("must be a JSON object, got " + quote(text));
@@ -440,10 +442,12 @@ Result<ManifestPatch> ManifestPatch::parse(std::string_view json) {
                                          std::to_string(limits::kMaxManifestBytes) +
                                          " bytes, got " + std::to_string(json.size()));
   }
-  SKEIN_ASSIGN(const Json object, Json::parse_object(json));
+  SKEIN_TRY(validate_json(trim_json(json), "manifest", kMaxDocumentDepth));
   JsonObjectReader reader;
   std::vector<JsonMember> members;
-  reader.read(object.text(), members);
+  if (!reader.read(json, members)) {
+    return fail(ErrorCode::kInvalid, "manifest must be a JSON object, got " + excerpt(json));
+  }
   ManifestPatch patch;
   for (const JsonMember& member : members) {
     patch.set(member.name,

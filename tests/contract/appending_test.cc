@@ -260,6 +260,9 @@ TEST_P(Appending, RefusesWhatExceedsTheLimitsAndNamesThem) {
                       limits::kMaxMetadataBytes));
   EXPECT_TRUE(refused(tool_use("t", R"({"i":")" + std::string(limits::kMaxEventBytes, 'i') + "\"}"),
                       limits::kMaxEventBytes));
+  const std::string half = R"({"h":")" + std::string(limits::kMaxEventBytes / 2, 'h') + "\"}";
+  EXPECT_TRUE(refused(with_extra(tool_use("t", half), half), limits::kMaxEventBytes));
+  EXPECT_TRUE(refused(message(std::string(limits::kMaxTextBytes, '\x01')), limits::kMaxEventBytes));
   EXPECT_EQ(get_thread(store(), id).last_seq, 0U);
 }
 

@@ -156,14 +156,18 @@ TEST_P(Text, MayBeNestedAsDeepAsTheLimitAllows) {
     for (std::size_t i = 0; i < levels; ++i) text = R"({"a":)" + text + "}";
     return text;
   };
-  const std::size_t deep = limits::kMaxJsonDepth - 2;
+  constexpr std::size_t deep = limits::kMaxJsonDepth;
   must_append(store(), id, with_metadata(message("m"), nested(deep)));
   must_append(store(), id, tool_use("t", nested(deep)));
+  must_append(store(), id, with_extra(message("m"), nested(deep)));
   must(store().update(id, ManifestPatch().metadata(json(nested(deep))), {}));
   EXPECT_TRUE(fails(Json::parse(nested(limits::kMaxJsonDepth + 1)), ErrorCode::kInvalid,
                     {std::to_string(limits::kMaxJsonDepth)}));
   backend_.reopen();
-  EXPECT_TRUE(same_json(read_all(store(), id).at(0).metadata, json(nested(deep))));
+  const std::vector<Event> events = read_all(store(), id);
+  EXPECT_TRUE(same_json(events.at(0).metadata, json(nested(deep))));
+  EXPECT_TRUE(same_json(events.at(2).extra, json(nested(deep))));
+  for (const Event& event : events) EXPECT_TRUE(ok(parse_event(to_json(event))));
   EXPECT_TRUE(same_json(get_thread(store(), id).metadata, json(nested(deep))));
 }
 

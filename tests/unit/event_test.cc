@@ -65,7 +65,8 @@ TEST(ParseEvent, NamesTheRuleAndTheValue) {
     std::initializer_list<std::string_view> mentions;
   };
   for (const Case& wrong : std::initializer_list<Case>{
-           {R"({"type":"msg"})", {"type", "message", "tool_use", "assistant_text", "result", "msg"}},
+           {R"({"type":"msg"})",
+            {"type", "message", "tool_use", "assistant_text", "result", "msg"}},
            {R"({"role":"bot","text":"x"})", {"role", "user", "assistant", "bot"}},
            {R"({"role":"user"})", {"text"}},
            {R"({"role":"user","text":5})", {"text", "5"}},
@@ -117,8 +118,8 @@ TEST(EventReaders, AreLenientTowardsStoredText) {
   EXPECT_EQ(std::get<RunResult>(odd.payload).turns, 2);
   EXPECT_FALSE(std::get<RunResult>(odd.payload).cost.has_value());
   EXPECT_FALSE(odd.timestamp.is_set());
-  EXPECT_TRUE(same_json(
-      odd.extra, json(R"({"cost":"free","timestamp":5,"metadata":"m","memoryType":"z"})")));
+  EXPECT_TRUE(same_json(odd.extra,
+                        json(R"({"cost":"free","timestamp":5,"metadata":"m","memoryType":"z"})")));
 }
 
 TEST(EventReaders, GiveWhatIsNoEventAsUnreadableWithItsBytes) {
@@ -148,8 +149,8 @@ TEST(EventReaders, TakeTheStoresOwnFieldsFromOurLinesOnly) {
   EXPECT_TRUE(same_json(body.extra, json(R"({"seq":5,"key":"k","tokenCount":7,"crc":9})")));
   const Event foreign = read_as(kText, EventSource::kForeign);
   EXPECT_FALSE(foreign.base.has_value());
-  EXPECT_TRUE(same_json(foreign.extra,
-                        json(R"({"base":1,"seq":5,"key":"k","tokenCount":7,"crc":9})")));
+  EXPECT_TRUE(
+      same_json(foreign.extra, json(R"({"base":1,"seq":5,"key":"k","tokenCount":7,"crc":9})")));
 }
 
 TEST(EventReaders, LeaveNothingOfTheEventBefore) {
@@ -172,8 +173,8 @@ TEST(EventReaders, LeaveNothingOfTheEventBefore) {
 }
 
 TEST(EventReaders, TakeTheLastOfRepeatedNames) {
-  const Event event = read_as(R"({"role":"user","text":"a","x":1,"text":"b","x":2})",
-                              EventSource::kBody);
+  const Event event =
+      read_as(R"({"role":"user","text":"a","x":1,"text":"b","x":2})", EventSource::kBody);
   EXPECT_EQ(text_of(event), "b");
 }
 

@@ -42,21 +42,21 @@ TEST(ManifestText, LeavesOutWhatIsNotSet) {
 }
 
 TEST(ManifestText, SkipsTheFieldsThatTheStoreAdded) {
-  const Manifest manifest =
-      must(read_manifest(R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","rev":4,"x":1})",
-                         {"rev"}));
+  const Manifest manifest = must(read_manifest(
+      R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","rev":4,"x":1})", {"rev"}));
   EXPECT_EQ(manifest.extra.text(), R"({"x":1})");
 }
 
 TEST(ManifestText, IsDamagedWhenItBreaksTheSchema) {
-  for (const std::string_view bad :
-       {"", "[]", "{}", "{", R"({"agentId":"a"})", R"({"createdAt":"2026-01-01T00:00:00Z"})",
-        R"({"agentId":"../a","createdAt":"2026-01-01T00:00:00Z"})",
-        R"({"agentId":7,"createdAt":"2026-01-01T00:00:00Z"})",
-        R"({"agentId":"a","createdAt":"soon"})", R"({"agentId":"a","createdAt":null})",
-        R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","title":[]})",
-        R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","status":"open"})",
-        R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","parent":{"threadId":"x","seq":1}})"}) {
+  for (
+      const std::string_view bad :
+      {"", "[]", "{}", "{", R"({"agentId":"a"})", R"({"createdAt":"2026-01-01T00:00:00Z"})",
+       R"({"agentId":"../a","createdAt":"2026-01-01T00:00:00Z"})",
+       R"({"agentId":7,"createdAt":"2026-01-01T00:00:00Z"})",
+       R"({"agentId":"a","createdAt":"soon"})", R"({"agentId":"a","createdAt":null})",
+       R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","title":[]})",
+       R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","status":"open"})",
+       R"({"agentId":"a","createdAt":"2026-01-01T00:00:00Z","parent":{"threadId":"x","seq":1}})"}) {
     EXPECT_TRUE(fails(read_manifest(bad), ErrorCode::kDamaged)) << bad;
   }
 }
@@ -74,12 +74,14 @@ TEST(Patches, ChangeOnlyWhatTheyNameAndSayWhetherTheyDid) {
   Manifest manifest = must(read_manifest(kFull));
   EXPECT_FALSE(must(apply_patch(manifest, patch("{}"), PatchFor::kUpdate)));
   EXPECT_FALSE(must(apply_patch(
-      manifest, patch(R"({"title":"T","metadata":{ "m" : 1.0 },"pins":[3, 1],"channel":"telegram"})"),
+      manifest,
+      patch(R"({"title":"T","metadata":{ "m" : 1.0 },"pins":[3, 1],"channel":"telegram"})"),
       PatchFor::kUpdate)));
   EXPECT_EQ(written(manifest), kFull);
   EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"pins":[1,3]})"), PatchFor::kUpdate)));
   EXPECT_THAT(manifest.pins, testing::ElementsAre(1, 3));
-  EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"channel":null,"new":[]})"), PatchFor::kUpdate)));
+  EXPECT_TRUE(
+      must(apply_patch(manifest, patch(R"({"channel":null,"new":[]})"), PatchFor::kUpdate)));
   EXPECT_EQ(manifest.extra.text(), R"({"big":12345678901234567890123,"new":[]})");
 }
 

@@ -37,7 +37,8 @@ std::string_view trimmed(std::string_view text) {
 std::optional<std::string> member_of(std::string_view text, std::string_view name) {
   JsonObjectReader reader;
   std::vector<JsonMember> members;
-  if (!validate_json(text, "line") || !reader.read(text, members)) return std::nullopt;
+  if (!validate_json(text, "line", kMaxDocumentDepth) || !reader.read(text, members))
+    return std::nullopt;
   std::optional<std::string> found;
   for (const JsonMember& member : members) {
     if (member.name == name) found = std::string(member.value);
