@@ -215,6 +215,15 @@ void append_json_string(std::string& out, std::string_view text) {
   out.push_back('"');
 }
 
+void append_json_on_one_line(std::string& out, std::string_view json) {
+  const std::size_t start = out.size();
+  out += json;
+  if (json.find('\n') == json.npos && json.find('\r') == json.npos) return;
+  std::replace_if(
+      out.begin() + static_cast<std::ptrdiff_t>(start), out.end(),
+      [](char c) { return c == '\r' || c == '\n'; }, ' ');
+}
+
 void append_json_number(std::string& out, std::uint64_t value) { append_number(out, value); }
 void append_json_number(std::string& out, std::int64_t value) { append_number(out, value); }
 void append_json_number(std::string& out, double value) { append_number(out, value); }

@@ -25,6 +25,9 @@ Result<void> validate_json(std::string_view text, std::string_view what,
 
 // Appends the JSON string for `text`, quotes included.
 void append_json_string(std::string& out, std::string_view text);
+// Appends valid JSON as it is but on one line: a line end is white space there, and becomes a
+// space.
+void append_json_on_one_line(std::string& out, std::string_view json);
 void append_json_number(std::string& out, std::uint64_t value);
 void append_json_number(std::string& out, std::int64_t value);
 // Shortest text that reads back as the same value.

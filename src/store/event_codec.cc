@@ -42,7 +42,7 @@ struct PayloadWriter {
     out += "{\"type\":\"tool_use\"";
     append_string_member(out, "name", use.name);
     append_member_name(out, "input");
-    out += use.input.empty() ? "{}" : use.input.text();
+    append_json_on_one_line(out, use.input.empty() ? std::string_view("{}") : use.input.text());
   }
   void operator()(const AssistantText& text) const {
     out += "{\"type\":\"assistant_text\"";
@@ -313,7 +313,7 @@ void append_event_open(std::string& out, const Event& event) {
   if (event.memory_type) append_string_member(out, "memoryType", to_string(*event.memory_type));
   if (!event.metadata.empty()) {
     append_member_name(out, "metadata");
-    out += event.metadata.text();
+    append_json_on_one_line(out, event.metadata.text());
   }
   append_number_member(out, "base", event.base);
   append_extra_members(out, event.extra);
@@ -322,7 +322,7 @@ void append_event_open(std::string& out, const Event& event) {
 void append_extra_members(std::string& out, const Json& extra) {
   if (extra.text().size() <= 2) return;
   out += ',';
-  out.append(extra.text(), 1, extra.text().size() - 2);
+  append_json_on_one_line(out, std::string_view(extra.text()).substr(1, extra.text().size() - 2));
 }
 
 Result<void> EventReader::read_padded(std::string_view text, EventSource source, Event& event) {

@@ -314,7 +314,7 @@ void append_members(std::string& out, const Manifest& manifest) {
     append_text(out, "status", to_string(manifest.status));
   if (!manifest.metadata.empty()) {
     append_name(out, "metadata");
-    out += manifest.metadata.text();
+    append_json_on_one_line(out, manifest.metadata.text());
   }
   if (manifest.closed_at) append_text(out, "closedAt", manifest.closed_at->str());
   append_text(out, "summary", manifest.summary);

@@ -1,5 +1,5 @@
-// Reads threads out of files: those of other programs in the shape of seed threads (line 1 the
-// manifest, then an event a line), those of a jsonl: store, and our own exports.
+// Reads threads out of files with the manifest on line 1 and an event on each further line: those
+// of other programs, those of a jsonl: store, and our own exports.
 #pragma once
 
 #include <cstdint>
