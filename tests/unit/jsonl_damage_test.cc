@@ -1,5 +1,5 @@
 // Files of ours that were damaged.
-#include "store/jsonl/line.h"
+#include "store/line.h"
 #include "unit/jsonl_fixture.h"
 
 namespace skein::test {
@@ -47,7 +47,7 @@ TEST_F(DamagedFiles, ADamagedLineInTheMiddleKeepsItsPosition) {
 
 TEST_F(DamagedFiles, ADamagedFrameIsNotTakenForAnotherProgramsLine) {
   const std::size_t newline = bytes_.find('\n', line_at(3));
-  for (std::size_t back = 1; back <= jsonl::kFrameBytes; ++back) {
+  for (std::size_t back = 1; back <= kFrameBytes; ++back) {
     std::string spoilt = bytes_;
     spoilt[newline - back] ^= 1;
     write_bytes(file_, spoilt);

@@ -1,4 +1,6 @@
 // Files that other programs wrote.
+#include <algorithm>
+
 #include "unit/jsonl_fixture.h"
 
 namespace skein::test {
@@ -129,6 +131,21 @@ TEST_F(ForeignFiles, ALineOneThatAnotherProgramRewroteIsItsNewManifest) {
   const Manifest updated = must(store->update(made.id, patch(R"({"taskId":"t"})"), {}));
   EXPECT_EQ(updated.title, "Theirs");
   EXPECT_THAT(texts(read_all(*store, made.id)), ElementsAre("one"));
+}
+
+TEST_F(ForeignFiles, JsonThatCameWithLineFeedsStaysOnOneLine) {
+  const auto store = open();
+  NewThread request;
+  request.agent_id = "agent";
+  request.fields.metadata(json("{\n\"a\":\r\n1}"));
+  const ThreadId made = must(store->create(request)).id;
+  must_append(*store, made, with_metadata(message("m"), "{\n\"b\":\n\"\\n\"\n}"));
+  must_append(*store, made, tool_use("look", "{\n}"));
+  const std::string bytes = bytes_of(thread_path(made));
+  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), '\n'), 3);
+  EXPECT_TRUE(same_json(get_thread(*store, made).metadata, json(R"({"a":1})")));
+  EXPECT_TRUE(same_json(read_all(*store, made)[0].metadata, json(R"({"b":"\n"})")));
+  EXPECT_THAT(broken(check(*store)), IsEmpty());
 }
 
 TEST_F(ForeignFiles, WhatIsNotAThreadFileIsLeftAlone) {

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kMostKnown = 200'000;
 // File times advance in ticks; within this time of a change, another may not show.
 constexpr std::int64_t kTickNs = 50'000'000;
-constexpr int kReadAttempts = 3;
+constexpr int kReadAttempts = 2;
 
 std::int64_t wall_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -92,9 +92,9 @@ Result<std::optional<CatalogEntry>> Catalog::load(const std::string& agent, Thre
     SKEIN_ASSIGN(tail, read_tail(*file, head.width, entry.stamp.size));
     entry.manifest = std::move(head.manifest);
     entry.problem = head.state == Head::State::kDamaged ? head.problem : "";
-    if (entry.problem.empty()) break;
-    // Somebody may be writing line 1 right now; whoever has the lock sees it whole.
-    if (attempt + 2 == kReadAttempts) SKEIN_TRY(recover_(id));
+    if (entry.problem.empty() && tail.end.torn_bytes == 0) break;
+    // Somebody may be writing right now; whoever has the lock sees the lines whole.
+    if (attempt == 0) SKEIN_TRY(recover_(id));
   }
   entry.manifest.id = id;
   entry.manifest.agent_id = agent;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include "core/try.h"
 #include "store/codec.h"
@@ -124,6 +125,7 @@ class Checker {
     Event event;
     Line line;
     std::uint64_t foreign = 0;
+    bool shifted = false;
     while (true) {
       SKEIN_ASSIGN(const bool more, walker.next(line));
       if (!more) break;
@@ -131,6 +133,7 @@ class Checker {
       if (line.kind == Line::Kind::kDamaged || line.kind == Line::Kind::kMissing) {
         report(Health::kBroken, id, line.seq, line.reason, "restore the event from a copy", false);
       } else if (line.misplaced) {
+        if (std::exchange(shifted, true)) continue;
         report(Health::kBroken, id, line.seq,
                "says that it is event " + std::to_string(*line.misplaced) +
                    ": something was put in before it",
