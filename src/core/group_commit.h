@@ -50,6 +50,9 @@ class GroupCommit {
   // Returns after `execute` returned for a batch with this request in it.
   void submit(Request& request);
 
+  // How many wait and are not yet in a batch.
+  std::size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
+
  private:
   using Clock = std::chrono::steady_clock;
 

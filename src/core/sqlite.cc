@@ -95,6 +95,10 @@ Result<Query> Database::query(const char* sql) {
   return Query(statement.get());
 }
 
+void Database::keep_log_on_close(bool keep) {
+  sqlite3_db_config(handle_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
+}
+
 namespace {
 
 Result<void> refuse_foreign(Database& database, std::int32_t application_id, int newest) {

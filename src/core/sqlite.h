@@ -100,6 +100,10 @@ class Database {
   // kInvalid when the file belongs to another application or to a later version of this one.
   Result<void> migrate(std::span<const Migration> migrations, std::int32_t application_id);
 
+  // The last connection to close moves the write-ahead log into the file and removes it; or, if it
+  // keeps the log, leaves that to whoever opens the file next.
+  void keep_log_on_close(bool keep);
+
   // Extended result code of the last failure on this connection.
   int last_code() const { return sqlite3_extended_errcode(handle_.get()); }
   sqlite3* handle() const { return handle_.get(); }

@@ -1,10 +1,5 @@
 #include "store/sqlite/checkpointer.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/file_lock.h"
@@ -28,23 +23,21 @@ Result<std::unique_ptr<Checkpointer>> Checkpointer::open(const std::string& path
                                                          const std::string& lock_path, Flush flush,
                                                          Hooks hooks) {
   SKEIN_ASSIGN(Database database, connect(path, kCacheKb, flush));
-  const int lock_fd = ::open(lock_path.c_str(), O_RDWR | O_CLOEXEC);
-  if (lock_fd < 0) return fail(ErrorCode::kIo, lock_path + ": " + std::strerror(errno));
+  SKEIN_ASSIGN(Fd lock_file, open_file(lock_path, O_RDWR));
   return std::unique_ptr<Checkpointer>(
-      new Checkpointer(std::move(database), lock_fd, std::move(hooks)));
+      new Checkpointer(std::move(database), std::move(lock_file), std::move(hooks)));
 }
 
-Checkpointer::Checkpointer(Database database, int lock_fd, Hooks hooks)
+Checkpointer::Checkpointer(Database database, Fd lock_file, Hooks hooks)
     : hooks_(std::move(hooks)),
       database_(std::move(database)),
-      lock_fd_(lock_fd),
+      lock_file_(std::move(lock_file)),
       wake_at_(kFrames),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
 Checkpointer::~Checkpointer() {
   thread_.request_stop();
   thread_.join();
-  ::close(lock_fd_);
 }
 
 void Checkpointer::wal_grew(std::int64_t frames) {
@@ -72,7 +65,7 @@ Result<void> Checkpointer::checkpoint() {
     SKEIN_ASSIGN(const Progress progress, move_frames());
     if (progress.frames - progress.moved <= kRest) break;
   }
-  SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_fd_, 0, LockMode::kExclusive));
+  SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
   SKEIN_ASSIGN(const Progress progress, move_frames());
   if (progress.moved == progress.frames) frames_.store(0);
   return {};

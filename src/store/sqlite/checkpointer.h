@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "core/file.h"
 #include "core/sqlite.h"
 #include "skein/store.h"
 #include "store/sqlite/schema.h"
@@ -40,7 +41,7 @@ class Checkpointer {
     int moved = 0;
   };
 
-  Checkpointer(Database database, int lock_fd, Hooks hooks);
+  Checkpointer(Database database, Fd lock_file, Hooks hooks);
 
   void work(const std::stop_token& stop);
   Result<void> checkpoint();
@@ -48,8 +49,8 @@ class Checkpointer {
   void report(const Error& error);
 
   const Hooks hooks_;
-  Database database_;  // of the thread
-  const int lock_fd_;  // its own opening of the lock file
+  Database database_;   // of the thread
+  const Fd lock_file_;  // its own opening of it
   std::atomic<std::int64_t> frames_{0};
   std::atomic<std::int64_t> wake_at_;
 

@@ -122,6 +122,7 @@ Result<Database> connect(const std::string& path, int cache_kb, Flush flush) {
       std::to_string(cache_kb) + ";" +
       (flush == Flush::kFull ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF");
   SKEIN_TRY(database.execute(setup.c_str()));
+  database.keep_log_on_close(true);
   return database;
 }
 

@@ -2,14 +2,12 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
+#include "core/file.h"
 #include "core/file_lock.h"
 #include "core/try.h"
 #include "store/sqlite/appends.h"
@@ -29,25 +27,6 @@ namespace skein {
 namespace {
 
 using namespace sqlite;
-
-// The lock file, open as long as the store.
-class LockFile {
- public:
-  static Result<std::unique_ptr<LockFile>> open(const std::string& path) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    if (fd < 0) return fail(ErrorCode::kIo, path + ": " + std::strerror(errno));
-    return std::unique_ptr<LockFile>(new LockFile(fd));
-  }
-  ~LockFile() { ::close(fd_); }
-  LockFile(const LockFile&) = delete;
-  LockFile& operator=(const LockFile&) = delete;
-
-  int fd() const { return fd_; }
-
- private:
-  explicit LockFile(int fd) : fd_(fd) {}
-  const int fd_;
-};
 
 class SqliteStore final : public Store {
  public:
@@ -95,21 +74,13 @@ class SqliteStore final : public Store {
 
  private:
   const StoreOptions options_;
-  std::unique_ptr<LockFile> lock_file_;
+  Fd lock_file_;
   // The writer's connection is the last to close, and then clears the write-ahead log away.
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Watch> watch_;
   Readers readers_;
   std::unique_ptr<Checkpointer> checkpointer_;
 };
-
-Result<void> make_folder_of(const std::string& path) {
-  const auto folder = std::filesystem::path(path).parent_path();
-  std::error_code error;
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) return fail(ErrorCode::kIo, folder.string() + ": " + error.message());
-  return {};
-}
 
 // SQLite's shared memory is a mapped file that grows with the write-ahead log, and a full disk
 // would meet us as a signal where its blocks are not there yet. Room for a log of 500 MB is taken
@@ -134,16 +105,17 @@ void reserve_shared_memory(const std::string& path) {
 Result<void> SqliteStore::open(const std::string& path) {
   const Flush flush = options_.unsafe_no_flush ? Flush::kNever : Flush::kFull;
   const std::string lock_path = path + ".lock";
-  SKEIN_TRY(make_folder_of(path));
-  SKEIN_ASSIGN(lock_file_, LockFile::open(lock_path));
+  Flusher flusher(!options_.unsafe_no_flush);
+  SKEIN_TRY(make_folders(parent_folder(path), flusher));
+  SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
   {
-    SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_->fd(), 0, LockMode::kExclusive));
+    SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
     SKEIN_ASSIGN(Database database, connect(path, 1024, flush));
     SKEIN_TRY(prepare_file(database));
   }
   SKEIN_ASSIGN(
       writer_,
-      Writer::open(path, lock_file_->fd(), flush,
+      Writer::open(path, lock_file_.get(), flush,
                    {.committed = [this] { watch_->notify(); },
                     .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
   SKEIN_ASSIGN(watch_, Watch::open(path));

@@ -48,6 +48,11 @@ Writer::Writer(Database database, int lock_fd, Hooks hooks)
                    const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
 }
 
+Writer::~Writer() {
+  // After a failed flush, closing must not flush again and believe the answer.
+  database_.keep_log_on_close(poisoned());
+}
+
 Result<void> Writer::run(Job& job) {
   if (poisoned()) return tl::unexpected(poisoned_error());
   group_.submit(job);

@@ -52,6 +52,7 @@ class Writer {
   // `lock_fd` is borrowed: other processes are kept out by its first byte.
   static Result<std::unique_ptr<Writer>> open(const std::string& path, int lock_fd, Flush flush,
                                               Hooks hooks);
+  ~Writer();
 
   // Returns when the job is durable, or failed.
   Result<void> run(Job& job);

@@ -1,0 +1,74 @@
+#include "core/group_commit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <thread>
+#include <vector>
+
+namespace skein {
+namespace {
+
+struct Numbered : GroupCommit::Request {
+  int executed = 0;
+};
+
+TEST(GroupCommit, ExecutesEveryRequestOnceAndNeverTwoBatchesAtATime) {
+  std::atomic<int> inside{0};
+  std::atomic<bool> overlapped{false};
+  GroupCommit group({}, [&](std::span<GroupCommit::Request* const> batch) {
+    if (inside.fetch_add(1) != 0) overlapped = true;
+    for (GroupCommit::Request* request : batch) ++static_cast<Numbered*>(request)->executed;
+    inside.fetch_sub(1);
+  });
+  std::atomic<int> wrong{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 16; ++i) {
+      threads.emplace_back([&] {
+        for (int n = 0; n < 500; ++n) {
+          Numbered request;
+          group.submit(request);
+          if (request.executed != 1) ++wrong;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(wrong, 0);
+  EXPECT_FALSE(overlapped);
+}
+
+TEST(GroupCommit, TakesWhatWaitsTogetherUpToItsLimits) {
+  std::vector<std::size_t> sizes;
+  std::latch first_is_inside(1);
+  std::latch others_wait(1);
+  GroupCommit group({.items = 3, .bytes = 1000}, [&](std::span<GroupCommit::Request* const> batch) {
+    if (sizes.empty()) {
+      first_is_inside.count_down();
+      others_wait.wait();
+    }
+    sizes.push_back(batch.size());
+  });
+  std::jthread first([&] {
+    Numbered request;
+    group.submit(request);
+  });
+  first_is_inside.wait();
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 7; ++i) {
+    others.emplace_back([&] {
+      Numbered request;
+      group.submit(request);
+    });
+  }
+  while (group.waiting() < 7) std::this_thread::yield();
+  others_wait.count_down();
+  others.clear();
+  first.join();
+  EXPECT_THAT(sizes, testing::ElementsAre(1, 3, 3, 1));
+}
+
+}  // namespace
+}  // namespace skein
