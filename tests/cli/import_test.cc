@@ -184,6 +184,12 @@ TEST_P(Importing, AFileWhoseManifestCannotBeReadStopsNothingElse) {
   EXPECT_EQ(ran.json().at("imported").as_int64(), 2);
 }
 
+TEST_P(Importing, ShowsProgressOnATerminalOnly) {
+  write_foreign_folder(workspace_);
+  EXPECT_THAT(workspace_.run_on_terminal({"import", "old"}).out, HasSubstr("importing ["));
+  EXPECT_EQ(workspace_.run({"import", "old"}).err, "");
+}
+
 TEST_P(Importing, WhatIsNotThereIsNotFound) {
   EXPECT_EQ(import({"nowhere"}).code, 3);
   fs::create_directory(workspace_.path() / "empty");
