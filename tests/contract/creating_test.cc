@@ -101,6 +101,14 @@ TEST_P(Creating, KeepsAnAliasInLowerCaseAndRefusesATakenOne) {
   EXPECT_EQ(thread_count(), 1U);
 }
 
+TEST_P(Creating, SaysThatAnAliasIsTakenBeforeItLooksAtBases) {
+  NewThread thread = new_thread();
+  thread.alias = kAlias;
+  must(store().create(thread));
+  thread.events = {with_base(message("from itself"), 1)};
+  EXPECT_TRUE(fails(store().create(thread), ErrorCode::kConflict, {kAlias}));
+}
+
 TEST_P(Creating, RefusesAnAliasThatIsNoUuidOrIsTheFormOfAnId) {
   for (const std::string_view alias :
        {"", "me", "6f1c2f0e9a574b0e8f5e0c1d2e3f4a5b", "6f1c2f0e-9a57-4b0e-8f5e-0c1d2e3f4a5",

@@ -16,7 +16,10 @@ class ManualClock final : public Clock {
  public:
   Timestamp now() override { return Timestamp::from_ms(wall_ms_); }
   std::int64_t boot_ms() override { return boot_ms_; }
-  std::string boot_id() override { return "boot-" + std::to_string(boots_); }
+  // As long as the kernel's, always.
+  std::string boot_id() override {
+    return "00000000-0000-4000-8000-" + std::to_string(100'000'000'000 + boots_);
+  }
 
   void advance(std::chrono::milliseconds time) {
     wall_ms_ += time.count();

@@ -28,7 +28,7 @@ const std::vector<std::string>& texts_to_say() {
                                                "\"quoted\" \\ 'text'",
                                                "a\0b"s,
                                                "\xf0\x9f\xa7\xb6 wool",
-                                               std::string(3000, 'x'),
+                                               std::string(300, 'x'),
                                                "}\n{\"agentId\":\"x\"}",
                                                "'; DROP TABLE threads; --"};
   return kTexts;

@@ -20,6 +20,13 @@ Error id_taken(ThreadId id) {
   return {ErrorCode::kConflict, "thread " + id.str() + " exists already"};
 }
 
+Result<void> check_alias_is_free(Catalog& catalog, const Manifest& manifest) {
+  if (!manifest.alias) return {};
+  SKEIN_ASSIGN(const auto other, catalog.find_alias(*manifest.alias));
+  if (other) return tl::unexpected(alias_taken(*manifest.alias));
+  return {};
+}
+
 }  // namespace
 
 // A thread's file before it has its name.
@@ -86,10 +93,7 @@ Result<void> JsonlStore::publish_file(const NewThread& request, ThreadId id, New
     SKEIN_ASSIGN(const FileLock lock, folder_->lock(kNamesLock));
     SKEIN_ASSIGN(const auto taken, catalog_.locate(id));
     if (taken) return tl::unexpected(id_taken(id));
-    if (file.manifest.alias) {
-      SKEIN_ASSIGN(const auto other, catalog_.find_alias(*file.manifest.alias));
-      if (other) return tl::unexpected(alias_taken(*file.manifest.alias));
-    }
+    SKEIN_TRY(check_alias_is_free(catalog_, file.manifest));
     if (::link(file.path.c_str(), path.c_str()) != 0) {
       if (errno == EEXIST) return tl::unexpected(id_taken(id));
       return tl::unexpected(io_error("make", path, errno));
@@ -113,6 +117,7 @@ Result<Manifest> JsonlStore::create_as(const NewThread& request, ThreadId id) {
   SKEIN_TRY(remove_file(folder_->own_path("leases", id)));
   NewFile file;
   SKEIN_ASSIGN(file.manifest, make_manifest(request, id, folder_->clock().now()));
+  SKEIN_TRY(check_alias_is_free(catalog_, file.manifest));
   SKEIN_ASSIGN(const Version before, records_.buried_version(id));
   file.manifest.version = before + 1;
   file.path = folder_->temporary_path(id);
