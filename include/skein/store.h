@@ -54,7 +54,7 @@ struct NewThread {
   // Any field but "agentId", "threadId" and "alias". Importers set "createdAt" and "updatedAt"
   // here, and "parent" of what was a fork elsewhere; with `from`, "parent" is kInvalid.
   ManifestPatch fields;
-  // Fork: starts with a copy of events 1 … seq of that thread, which must have the same agent.
+  // Fork: starts with a copy of events 1 … seq of that thread, keys included; same agent.
   std::optional<Parent> from;
   std::vector<Event> events;  // appended after that
 };
