@@ -132,10 +132,10 @@ class Checker {
       ++summary_.events;
       if (line.kind == Line::Kind::kDamaged || line.kind == Line::Kind::kMissing) {
         report(Health::kBroken, id, line.seq, line.reason, "restore the event from a copy", false);
-      } else if (line.misplaced) {
+      } else if (line.misplaced()) {
         if (std::exchange(shifted, true)) continue;
         report(Health::kBroken, id, line.seq,
-               "says that it is event " + std::to_string(*line.misplaced) +
+               "says that it is event " + std::to_string(line.claimed) +
                    ": something was put in before it",
                "take out what another program put in between", false);
       } else if (line.kind == Line::Kind::kForeign) {

@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kMagic = "skein-feed 1 ";
 constexpr std::string_view kCleanMark = "feed.clean";
+// Writes after which it is seen to that the path still leads to the file that is open.
+constexpr std::uint64_t kLookEvery = 64;
 constexpr std::size_t kGenerationDigits = 16;
 constexpr std::size_t kChecksumDigits = 8;
 
@@ -154,11 +156,29 @@ Result<void> Feed::begin_writing() {
 }
 
 void Feed::write(const std::string& lines) {
-  {
-    const std::lock_guard guard(mutex_);
-    if (!begin_writing() || !open_current() || !write_append(fd_, path_, lines)) behind_ = true;
-    ++entries_written_;
+  std::unique_lock guard(mutex_);
+  pending_.append(lines);
+  if (!writing_) write_pending(guard);
+}
+
+// Writes what there is, and what others add meanwhile.
+void Feed::write_pending(std::unique_lock<std::mutex>& guard) {
+  writing_ = true;
+  std::string lines;
+  while (!pending_.empty()) {
+    lines.clear();
+    lines.swap(pending_);
+    bool ready = begin_writing().has_value();
+    // The file changes only when somebody takes it away: what is written to an old one is told
+    // again.
+    if (ready && writes_ % kLookEvery == 0) ready = open_current().has_value();
+    ++writes_;
+    guard.unlock();
+    const bool written = ready && write_append(fd_, path_, lines);
+    guard.lock();
+    if (!written) behind_ = true;
   }
+  writing_ = false;
   written_.notify_all();
 }
 
@@ -196,11 +216,12 @@ void Feed::records(const std::vector<RecordChange>& changes) {
 }
 
 Result<void> Feed::follow() {
-  const std::lock_guard guard(mutex_);
-  return follow_locked();
+  std::unique_lock guard(mutex_);
+  return follow_locked(guard);
 }
 
-Result<void> Feed::follow_locked() {
+Result<void> Feed::follow_locked(std::unique_lock<std::mutex>& guard) {
+  written_.wait(guard, [this] { return !writing_; });
   SKEIN_TRY(open_current());
   SKEIN_ASSIGN(const auto stamp, stat_open(fd_, path_));
   if (stamp.size == read_to_) return {};
@@ -341,8 +362,8 @@ void Feed::deliver(std::uint64_t offset, const Entry& entry, std::size_t limit, 
 }
 
 Result<ChangeBatch> Feed::read(std::string_view cursor, std::size_t limit) {
-  const std::lock_guard guard(mutex_);
-  SKEIN_TRY(follow_locked());
+  std::unique_lock guard(mutex_);
+  SKEIN_TRY(follow_locked(guard));
   SKEIN_ASSIGN(Position next, position_of(cursor));
   ChangeBatch batch;
   LineReader reader(fd_, path_, next.offset, read_to_);
@@ -362,8 +383,8 @@ Result<ChangeBatch> Feed::read(std::string_view cursor, std::size_t limit) {
 
 void Feed::wait_for_entry(std::chrono::milliseconds time) {
   std::unique_lock guard(mutex_);
-  const std::uint64_t before = entries_written_;
-  written_.wait_for(guard, time, [&] { return entries_written_ != before; });
+  const std::uint64_t before = writes_;
+  written_.wait_for(guard, time, [&] { return writes_ != before && !writing_; });
 }
 
 }  // namespace skein::jsonl

@@ -80,11 +80,12 @@ class Feed {
   static std::optional<Entry> parse(std::string_view line);
   static void append_entry(std::string& out, std::string_view text);
   void write(const std::string& lines);
+  void write_pending(std::unique_lock<std::mutex>& guard);
   Result<void> begin_writing();
   Result<void> open_current();
   Result<bool> adopt_header();
   Result<void> make_new();
-  Result<void> follow_locked();
+  Result<void> follow_locked(std::unique_lock<std::mutex>& guard);
   void take(std::uint64_t offset, const Entry& entry);
   Result<Position> position_of(std::string_view cursor);
   std::string cursor_at(const Position& position) const;
@@ -104,7 +105,9 @@ class Feed {
   std::uint64_t read_to_ = 0;  // entries up to there are known
   bool behind_ = false;
   bool wrote_ = false;
-  std::uint64_t entries_written_ = 0;
+  std::string pending_;   // entries that whoever is `writing_` takes along
+  bool writing_ = false;  // fd_ stays as it is meanwhile
+  std::uint64_t writes_ = 0;
   std::unordered_map<ThreadId, Thread> threads_;
   std::unordered_map<std::string, std::uint64_t> record_entries_;  // offset of the last of each
   Version record_version_ = 0;

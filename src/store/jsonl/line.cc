@@ -21,7 +21,19 @@ std::optional<std::uint64_t> trailing_number(std::string_view line, std::string_
 }
 
 std::optional<Seq> line_seq(std::string_view line) {
-  const auto seq = trailing_number(line, kSeqField);
+  // Mostly it is the last member before the checksum.
+  constexpr std::string_view kMember = R"(,"seq":)";
+  std::string_view digits = line.substr(0, line.size() - std::min(line.size(), kFrameBytes));
+  const auto before = digits.find_last_not_of("0123456789");
+  std::optional<Seq> seq;
+  if (before != std::string_view::npos && digits.substr(0, before + 1).ends_with(kMember)) {
+    Seq value = 0;
+    const char* end = digits.data() + digits.size();
+    const auto parsed = std::from_chars(digits.data() + before + 1, end, value);
+    if (parsed.ec == std::errc() && parsed.ptr == end) seq = value;
+  } else {
+    seq = trailing_number(line, kSeqField);
+  }
   if (!seq || *seq == 0 || *seq > Seq{1} << 53) return std::nullopt;
   return seq;
 }

@@ -20,9 +20,11 @@ bool is_json_object(std::string_view text) {
 
 void classify(std::string_view text, Line& line) {
   line.text = text;
+  line.claimed = 0;
   switch (check_frame(text)) {
     case Frame::kVerified:
-      line.kind = line_seq(text) ? Line::Kind::kVerified : Line::Kind::kForeign;
+      line.claimed = line_seq(text).value_or(0);
+      line.kind = line.claimed != 0 ? Line::Kind::kVerified : Line::Kind::kForeign;
       return;
     case Frame::kDamaged:
       line.kind = Line::Kind::kDamaged;
@@ -102,25 +104,24 @@ bool LineWalker::take_rest(Line& line) {
 
 // Gives the run of damaged lines its positions, now that it is known what follows it.
 void LineWalker::settle(const Line* good) {
-  std::optional<Seq> own;
-  if (good != nullptr && good->kind == Line::Kind::kVerified) own = line_seq(good->text);
-  const bool bounded = own && *own >= next_seq_ && *own - next_seq_ <= kWidestGap;
-  const Seq room = bounded ? *own - next_seq_ : kWidestGap + kLongestRun;
+  const Seq claimed = good == nullptr ? 0 : good->claimed;
+  const bool bounded = claimed >= next_seq_ && claimed - next_seq_ <= kWidestGap;
+  const Seq room = bounded ? claimed - next_seq_ : kWidestGap + kLongestRun;
   for (Held& held : damaged_) {
     if (ready_.size() >= room) break;
     held.first = held.last = next_seq_++;
     ready_.push_back(held);
   }
   damaged_.clear();
-  if (bounded && *own > next_seq_) {
+  if (bounded && claimed > next_seq_) {
     Held missing;
     missing.kind = Line::Kind::kMissing;
     missing.first = next_seq_;
-    missing.last = *own - 1;
+    missing.last = claimed - 1;
     missing.offset = good->offset;
     missing.reason = "missing from the file";
     ready_.push_back(missing);
-    next_seq_ = *own;
+    next_seq_ = claimed;
   }
 }
 
@@ -130,7 +131,7 @@ Result<bool> LineWalker::deliver_held(Line& line) {
   line.seq = held.first;
   line.offset = held.offset;
   line.reason = held.reason;
-  line.misplaced.reset();
+  line.claimed = 0;
   line.text = {};
   if (held.length > 0 && held.kind == Line::Kind::kDamaged) {
     scratch_.resize(held.length + kPadding);
@@ -154,9 +155,6 @@ Result<bool> LineWalker::next(Line& line) {
       line = *good_;
       good_.reset();
       line.seq = next_seq_++;
-      if (line.kind == Line::Kind::kVerified) {
-        if (const auto own = line_seq(line.text); own != line.seq) line.misplaced = own;
-      }
       at_mark_ = true;
       return true;
     }

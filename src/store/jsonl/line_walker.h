@@ -41,8 +41,9 @@ struct Line {
   // Without its end; JsonObjectReader::kPadding readable bytes follow. Lives until the next call.
   std::string_view text;
   const char* reason = "";  // kDamaged and kMissing
-  // A verified line's own claim, where it could not be followed: something was put in before it.
-  std::optional<Seq> misplaced;
+  Seq claimed = 0;          // the position that a verified line says it has
+  // Whether that could not be followed: something was put in before it.
+  bool misplaced() const { return claimed != 0 && claimed != seq; }
 };
 
 // Where a file ends.

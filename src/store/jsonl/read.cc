@@ -80,7 +80,7 @@ Result<Mark> JsonlStore::mark_for(ThreadState& state, const ThreadFile& file, Ma
     for (std::size_t i = 1; near.seq < seq; ++i) {
       SKEIN_ASSIGN(const bool more, walker.next(line));
       if (!more || line.seq > seq) break;
-      if (i % kMarkEvery == 0 && walker.at_mark() && !line.misplaced) {
+      if (i % kMarkEvery == 0 && walker.at_mark() && !line.misplaced()) {
         near = {line.seq, line.offset};
         found.push_back(near);
       }
