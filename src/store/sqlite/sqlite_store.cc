@@ -16,6 +16,7 @@
 #include "store/sqlite/feed.h"
 #include "store/sqlite/leases.h"
 #include "store/sqlite/list.h"
+#include "store/sqlite/log_check.h"
 #include "store/sqlite/manifests.h"
 #include "store/sqlite/readers.h"
 #include "store/sqlite/reads.h"
@@ -110,6 +111,8 @@ Result<void> SqliteStore::open(const std::string& path) {
   SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
   {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
+    const std::optional<Finding> finding = examine_log(path);
+    if (finding && options_.notice) options_.notice(*finding);
     SKEIN_ASSIGN(Database database, connect(path, 1024, flush));
     SKEIN_TRY(prepare_file(database));
   }
