@@ -70,7 +70,7 @@ Result<Journal> Journal::parse(std::string_view text) {
         return fail(ErrorCode::kInvalid, "not a line of a journal: " + line);
       auto& outcomes = journal.done[writer][number];
       for (std::string word; words >> word;) outcomes.push_back(parse_outcome(word));
-    } else if (kind != "reopened") {
+    } else if (kind != "opened" && kind != "closed") {
       return fail(ErrorCode::kInvalid, "not a line of a journal: " + line);
     }
   }

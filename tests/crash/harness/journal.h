@@ -1,11 +1,11 @@
 // What a writer says about its operations: the acknowledgements that must outlive it.
 //
 // A line each, written by one system call the moment the store acknowledged, before anything else
-// happens. The first line is the workload itself, so that the file says all that a verifier needs:
+// happens. The workload is among them, so that the file says all that a verifier needs:
 //
+//   opened, closed             a store was
 //   workload SEED WRITERS SHARED ONE_THREAD_ONLY
-//   done WRITER NUMBER RESULT…      the numbers that the store answered; "!code" for a part that
-//   failed reopened                        the store was opened anew
+//   done WRITER NUMBER RESULT…  the numbers that the store answered; "!code" for what failed
 #pragma once
 
 #include <cstdint>

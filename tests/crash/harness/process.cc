@@ -87,6 +87,22 @@ bool Child::running() { return !reap(false); }
 
 void Child::signal(int number) const { ::kill(-pid_, number); }
 
+bool Child::wait_stopped(std::chrono::milliseconds timeout) {
+  bool stopped = false;
+  const auto changed = [&] {
+    int status = 0;
+    if (reaped_ || ::waitpid(pid_, &status, WNOHANG | WUNTRACED) != pid_) return reaped_;
+    stopped = WIFSTOPPED(status);
+    if (!stopped) {
+      reaped_ = true;
+      status_ = status;
+    }
+    return true;
+  };
+  wait_until(changed, timeout);
+  return stopped;
+}
+
 Exit Child::wait(std::chrono::milliseconds timeout) {
   const bool ended = wait_until([&] { return reap(false); }, timeout);
   if (!ended) {

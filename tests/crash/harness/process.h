@@ -39,6 +39,8 @@ class Child {
   pid_t pid() const { return pid_; }
   bool running();
   void signal(int number) const;
+  // Waits until it is stopped by a signal; false if it ended, or did not within the timeout.
+  bool wait_stopped(std::chrono::milliseconds timeout = std::chrono::seconds(30));
   Exit wait(std::chrono::milliseconds timeout);
   Exit kill();
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <filesystem>
 
 #include "crash/harness/disk.h"
 
@@ -31,11 +30,7 @@ Spawn writer_command(const std::string& url, const std::string& journal,
 }
 
 bool wait_for_begin(Child& writer, const std::string& journal) {
-  const auto begun = [&] {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(journal, error);
-    return !error && size > 0;
-  };
+  const auto begun = [&] { return read_file(journal).find("workload") != std::string::npos; };
   return wait_until([&] { return begun() || !writer.running(); }) && begun();
 }
 

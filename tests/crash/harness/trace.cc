@@ -93,8 +93,10 @@ std::map<std::string, std::vector<int>> calls_under(const std::vector<TracedCall
 std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& trace) {
   std::vector<std::string> broken;
   std::set<std::string> failed;
+  bool open = false;
+  bool answered = false;  // the operation that met the failure
   for (const TracedCall& call : trace) {
-    if (is_flush(call)) {
+    if (is_flush(call) && open) {
       const std::string path = flushed_path(call.line);
       if (failed.contains(path)) broken.push_back("flushed again after it failed: " + call.line);
       if (call.failed) failed.insert(path);
@@ -102,9 +104,16 @@ std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& tr
     }
     const auto line = journal_line(call);
     if (!line) continue;
-    if (*line == "reopened") failed.clear();
-    if (!failed.empty() && acknowledges(*line))
+    if (*line == "opened" || *line == "closed") {
+      open = *line == "opened";
+      answered = false;
+      failed.clear();
+    }
+    if (failed.empty()) continue;
+    const bool partly_failed = line->find("!io") != std::string::npos;
+    if (acknowledges(*line) && (answered || !partly_failed))
       broken.push_back("acknowledged after a failed flush of " + *failed.begin() + ": " + *line);
+    answered = answered || line->starts_with("done");
   }
   return broken;
 }

@@ -25,7 +25,9 @@ std::map<std::string, std::vector<int>> calls_under(const std::vector<TracedCall
                                                     const std::string& folder);
 
 // What is wrong with a run in which a flush failed: acknowledgements after it by the same opened
-// store, and flushes of the same file again. Empty when nothing is.
+// store, and flushes of the same file again. Empty when nothing is. What fails while a store is
+// being opened, before the journal says "opened", promises nothing; and of the operation that met
+// the failure, parts that were flushed apart from it may be acknowledged.
 std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& trace);
 
 }  // namespace skein::crash

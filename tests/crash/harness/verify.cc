@@ -56,7 +56,7 @@ class Verifier {
     for (const ThreadId id : standing_) verify_standing(id);
     for (const auto& [id, created] : created_) verify_created(id, *created);
     verify_records();
-    verify_feed();
+    if (options_.feed) verify_feed();
     verify_health();
     if (options_.write_on) write_on();
     if (problems_.size() > kEnoughProblems) {

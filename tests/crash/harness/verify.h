@@ -10,6 +10,7 @@
 namespace skein::crash {
 
 struct VerifyOptions {
+  bool feed = true;        // look at the feed at all (without room it may lag behind)
   bool exact_feed = true;  // the feed repeats nothing (not so in `jsonl:` after a crash)
   bool write_on = true;    // appends afterwards: retries by key, old leases, the next seq
 };

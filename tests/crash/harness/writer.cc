@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <thread>
 #include <utility>
 
 namespace skein::crash {
@@ -107,11 +109,15 @@ bool Writer::run(Store& store, const std::atomic<bool>& stop) {
     const Op op = script_.next();
     if (options_.acknowledge_early) {
       report(op, {op.number + 1});
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
       carry_out(store, op);
       continue;
     }
+    const auto begin = std::chrono::steady_clock::now();
     const Answers answers = carry_out(store, op);
     report(op, answers);
+    longest_wait_ = std::max(longest_wait_, std::chrono::duration_cast<std::chrono::microseconds>(
+                                                std::chrono::steady_clock::now() - begin));
     for (const auto& answer : answers) {
       if (!answer && !options_.go_on_after_errors) return false;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <optional>
 
 #include "crash/harness/journal.h"
@@ -31,6 +32,7 @@ class Writer {
   bool run(Store& store, const std::atomic<bool>& stop);
   // Moves the end of `run` away by that many operations.
   void go_on_for(std::uint64_t ops) { end_ += ops; }
+  std::chrono::microseconds longest_wait() const { return longest_wait_; }
   const std::optional<Error>& first_error() const { return first_error_; }
 
  private:
@@ -47,6 +49,7 @@ class Writer {
   std::uint64_t finished_ = 0;
   std::optional<LeaseToken> token_;  // of the writer's own thread
   std::optional<Error> first_error_;
+  std::chrono::microseconds longest_wait_{0};
 };
 
 }  // namespace skein::crash

@@ -1,11 +1,13 @@
 // Writes to a store until it is killed, and journals every acknowledgement.
 //
 //   crash_writer URL JOURNAL_FD [--seed N] [--writers N] [--shared N] [--one-thread] [--ops N]
-//                [--setup-only] [--no-flush] [--acknowledge-early] [--go-on] [--reopen]
+//                [--only INDEX] [--setup-only] [--no-flush] [--acknowledge-early] [--go-on]
+//                [--reopen]
 //
-// --go-on carries on after an error; --reopen then opens the store anew at the end and carries out
-// as many operations again. Exits with 3 when the store cannot be opened, with 1 after an error in
-// an operation.
+// --only carries out what one of the writers does, where the others are other processes. --go-on
+// carries on after an error; --reopen then opens the store anew at the end and carries out as many
+// operations again. Exits with 3 when the store cannot be opened, with 1 after an error in an
+// operation. At the end each writer says on standard error how long its longest operation took.
 
 #include <atomic>
 #include <cstdio>
@@ -28,6 +30,7 @@ struct Options {
   int journal_fd = 1;
   Workload workload;
   WriterOptions writer;
+  int only = -1;
   bool setup_only = false;
   bool no_flush = false;
   bool reopen = false;
@@ -50,6 +53,8 @@ bool parse(int argc, char** argv, Options& options) {
       options.workload.one_thread_only = true;
     else if (name == "--ops")
       options.writer.ops = number();
+    else if (name == "--only")
+      options.only = static_cast<int>(number());
     else if (name == "--setup-only")
       options.setup_only = true;
     else if (name == "--no-flush")
@@ -103,27 +108,34 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "crash_writer: wrong usage\n");
     return 2;
   }
+  JournalWriter journal(options.journal_fd);
   auto store = open(options);
   if (!store) return 3;
+  journal.line("opened");
   if (const auto made = make_shared_threads(**store, options.workload); !made) {
     std::fprintf(stderr, "setup: %s\n", made.error().message.c_str());
     return 3;
   }
-  JournalWriter journal(options.journal_fd);
   if (options.setup_only) return 0;
   journal.line(workload_line(options.workload));
 
   std::vector<Writer> writers;
-  for (int i = 0; i < options.workload.writers; ++i)
-    writers.emplace_back(options.workload, i, journal, options.writer);
+  for (int i = 0; i < options.workload.writers; ++i) {
+    if (options.only < 0 || options.only == i)
+      writers.emplace_back(options.workload, i, journal, options.writer);
+  }
   bool good = run_all(**store, writers);
   if (options.reopen) {
     store->reset();
+    journal.line("closed");
     store = open(options);
     if (!store) return 3;
-    journal.line("reopened");
+    journal.line("opened");
     for (Writer& writer : writers) writer.go_on_for(options.writer.ops);
     good = run_all(**store, writers) && good;
   }
+  for (const Writer& writer : writers)
+    std::fprintf(stderr, "longest wait %lld us\n",
+                 static_cast<long long>(writer.longest_wait().count()));
   return good ? 0 : 1;
 }

@@ -87,14 +87,14 @@ class FullDisk {
     writer.go_on_for(kOpsWhileFull);
     writer.run(*store_, stop_);
     if (!writer.first_error()) problem("the disk was full, and nothing failed");
-    look("while full", {.exact_feed = false, .write_on = false});
+    look("while full", {.feed = false, .exact_feed = false, .write_on = false});
 
     ballast_.give_back();
     const std::uint64_t failed = failures();
     writer.go_on_for(kOpsAfter);
     writer.run(*store_, stop_);
     if (failures() > failed) problem("room returned, but writes still fail");
-    look("afterwards", {.exact_feed = false, .write_on = false});
+    look("afterwards", {.feed = true, .exact_feed = false, .write_on = false});
     return reopen_and_verify();
   }
 
@@ -140,7 +140,7 @@ class FullDisk {
   bool reopen_and_verify() {
     store_.reset();
     if (!open()) return false;
-    look("reopened", {.exact_feed = false, .write_on = true});
+    look("reopened", {.feed = true, .exact_feed = false, .write_on = true});
     return good_;
   }
 
