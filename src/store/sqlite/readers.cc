@@ -7,7 +7,7 @@
 namespace skein::sqlite {
 namespace {
 
-constexpr int kCacheKb = 2 * 1024;
+constexpr int kCacheKb = 4 * 1024;
 constexpr char kBegin[] = "BEGIN";
 constexpr char kEnd[] = "COMMIT";
 
