@@ -44,9 +44,10 @@ Civil civil_from_days(std::int64_t days) {
 }
 
 bool valid_date(std::int64_t year, std::int64_t month, std::int64_t day) {
-  if (month < 1 || month > 12 || day < 1 || day > 31) return false;
-  const Civil back = civil_from_days(days_from_civil(year, month, day));
-  return back.month == month && back.day == day;
+  constexpr std::int64_t kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  if (month < 1 || month > 12 || day < 1) return false;
+  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return day <= kDays[month - 1] + (month == 2 && leap ? 1 : 0);
 }
 
 // Reads text from the front; once something did not fit, `ok` stays false.

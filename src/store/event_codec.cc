@@ -6,6 +6,7 @@
 #include "core/try.h"
 #include "skein/limits.h"
 #include "store/codec.h"
+#include "store/plain_message.h"
 
 namespace skein {
 namespace {
@@ -326,7 +327,9 @@ void append_extra_members(std::string& out, const Json& extra) {
 }
 
 Result<void> EventReader::read_padded(std::string_view text, EventSource source, Event& event) {
-  if (source == EventSource::kCaller || source == EventSource::kForeign) {
+  const bool trusted = source == EventSource::kBody || source == EventSource::kLine;
+  if (trusted && read_plain_message(text, source, event)) return {};
+  if (!trusted) {
     if (auto valid = validate_json(text, "event", kMaxDocumentDepth); !valid) {
       if (source == EventSource::kCaller) return valid;
       event = Event{};
