@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -50,17 +49,6 @@ Result<void> allow_mounts() {
     return {};
   }();
   return entered;
-}
-
-TempFolder::TempFolder() {
-  std::string path = (std::filesystem::temp_directory_path() / "skein-crash-XXXXXX").string();
-  if (::mkdtemp(path.data()) == nullptr) std::abort();
-  path_ = path;
-}
-
-TempFolder::~TempFolder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 Result<void> Disk::format(const std::string& image, std::size_t megabytes,

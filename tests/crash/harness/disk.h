@@ -8,24 +8,22 @@
 #include <string>
 
 #include "skein/error.h"
+#include "support/temp_dir.h"
 
 namespace skein::crash {
 
 // Enters the namespace, once. An error says why mounts are not permitted here.
 Result<void> allow_mounts();
 
-// A folder of its own under the system's folder for temporary files, removed with what is in it.
+// A folder of a test's own, whose paths are text, as commands take them.
 class TempFolder {
  public:
-  TempFolder();
-  ~TempFolder();
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
   const std::string& path() const { return path_; }
   std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
  private:
-  std::string path_;
+  const test::TempDir folder_;
+  const std::string path_ = folder_.path().string();
 };
 
 // ext4 in a file, mounted through a loop device.

@@ -47,6 +47,22 @@ Outcome parse_outcome(const std::string& text) {
 
 }  // namespace
 
+std::string doubt_after(std::string_view journal, std::size_t offset) {
+  std::string doubted(journal.substr(0, offset));
+  std::istringstream lines{std::string(journal.substr(std::min(offset, journal.size())))};
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    std::string writer;
+    std::string number;
+    words >> kind >> writer >> number;
+    doubted += fmt::format("{} {} {}", kind, writer, number);
+    for (std::string answer; words >> answer;) doubted += " !io";
+    doubted += '\n';
+  }
+  return doubted;
+}
+
 Result<Journal> Journal::parse(std::string_view text) {
   Journal journal;
   text = text.substr(0, text.rfind('\n') + 1);

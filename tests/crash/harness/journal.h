@@ -45,6 +45,9 @@ struct Outcome {
 };
 std::string outcome_text(const Result<std::uint64_t>& result);
 
+// Takes the answers in all lines from that byte on back: what was acknowledged then is unknown.
+std::string doubt_after(std::string_view journal, std::size_t offset);
+
 struct Journal {
   Workload workload;
   // By writer and number. What is not in here was never begun, except each writer's next one.

@@ -50,4 +50,20 @@ Verdict verify_apart(const std::string& url, const std::vector<std::string>& jou
   return verdict;
 }
 
+Series repeat(int rounds, std::uint64_t first_seed,
+              const std::function<Interruption(std::uint64_t seed)>& interrupt) {
+  Series series{.rounds = rounds};
+  for (int i = 0; i < rounds; ++i) {
+    const std::uint64_t seed = first_seed + static_cast<std::uint64_t>(i);
+    const Interruption one = interrupt(seed);
+    series.acknowledged += one.acknowledged;
+    if (one.acknowledged > 0) ++series.with_acknowledgements;
+    if (one.verdict.sound) continue;
+    ++series.unsound;
+    if (one.acknowledged > 0) ++series.noticed;
+    series.said += fmt::format("seed {}:\n{}\n", seed, one.verdict.said);
+  }
+  return series;
+}
+
 }  // namespace skein::crash

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <random>
 #include <string>
 #include <vector>
@@ -30,5 +31,23 @@ struct Verdict {
   std::string said{};  // the problems
 };
 Verdict verify_apart(const std::string& url, const std::vector<std::string>& journals);
+
+// What came of one interruption.
+struct Interruption {
+  Verdict verdict;
+  std::uint64_t acknowledged = 0;
+};
+
+// What came of many. A round in which nothing was acknowledged could lose nothing.
+struct Series {
+  int rounds = 0;
+  int unsound = 0;
+  int with_acknowledgements = 0;
+  int noticed = 0;  // unsound, of those with acknowledgements
+  std::uint64_t acknowledged = 0;
+  std::string said{};  // by the unsound ones, with their seeds
+};
+Series repeat(int rounds, std::uint64_t first_seed,
+              const std::function<Interruption(std::uint64_t seed)>& interrupt);
 
 }  // namespace skein::crash

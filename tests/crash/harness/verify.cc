@@ -57,8 +57,11 @@ class Verifier {
     for (const auto& [id, created] : created_) verify_created(id, *created);
     verify_records();
     if (options_.feed) verify_feed();
+    if (options_.write_on) {
+      write_on();
+      mend();
+    }
     verify_health();
-    if (options_.write_on) write_on();
     if (problems_.size() > kEnoughProblems) {
       const std::size_t more = problems_.size() - kEnoughProblems;
       problems_.resize(kEnoughProblems);
@@ -312,11 +315,21 @@ class Verifier {
     }
   }
 
-  void verify_health() {
-    const auto summary = store_.check({}, [&](const Finding& finding) {
-      problem("check: {}{}{}", finding.thread ? finding.thread->str() + " " : "",
-              finding.seq ? fmt::format("#{} ", finding.seq) : "", finding.what);
+  // A line that was being written may be left torn until its thread is written again.
+  void mend() {
+    const auto mended = store_.check({.repair = true, .progress = {}}, [&](const Finding& finding) {
+      if (!finding.repaired) report(finding);
     });
+    if (!mended) problem("check fails: {}", mended.error().message);
+  }
+
+  void report(const Finding& finding) {
+    problem("check: {}{}{}", finding.thread ? finding.thread->str() + " " : "",
+            finding.seq ? fmt::format("#{} ", finding.seq) : "", finding.what);
+  }
+
+  void verify_health() {
+    const auto summary = store_.check({}, [&](const Finding& finding) { report(finding); });
     if (!summary) return problem("check fails: {}", summary.error().message);
     if (summary->health != Health::kHealthy || summary->unverifiable > 0)
       problem("check finds the store not healthy");
