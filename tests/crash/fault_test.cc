@@ -113,7 +113,8 @@ class Faults : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(ended) << fault << ": " << run.exit.str() << "\n" << run.said;
     const Verdict verdict = verify_run(GetParam(), store_folder, run);
     EXPECT_TRUE(verdict.sound) << fault << ": " << run.said << verdict.said;
-    for (const std::string& broken : broken_flush_promises(parse_trace(run.trace)))
+    for (const std::string& broken : broken_flush_promises(
+             parse_trace(run.trace), GetParam() == "sqlite" ? store_folder : std::string()))
       ADD_FAILURE() << fault << ": " << broken;
   }
 
@@ -233,6 +234,16 @@ TEST(TracedFlushes, AFlushTriedAgainIsSeen) {
       "10 <... fdatasync resumed>) = -1 EIO (Input/output error) (INJECTED)\n"
       "11 fdatasync(5</store/a>) = 0\n");
   ASSERT_EQ(broken_flush_promises(trace).size(), 1U);
+}
+
+TEST(TracedFlushes, AFolderIsSettledOnlyIfItWasFlushedBefore) {
+  const std::string failure =
+      "10 sendto(3<socket:[1]>, \"opened\\n\", 7, MSG_NOSIGNAL, NULL, 0) = 7\n"
+      "10 fdatasync(5</store>) = -1 EIO (Input/output error) (INJECTED)\n"
+      "10 sendto(3<socket:[1]>, \"done 0 5 17\\n\", 12, MSG_NOSIGNAL, NULL, 0) = 12\n";
+  EXPECT_EQ(broken_flush_promises(parse_trace(failure), "/store").size(), 1U);
+  const std::string flushed = "10 fsync(4</store>) = 0\n";
+  EXPECT_TRUE(broken_flush_promises(parse_trace(flushed + failure), "/store").empty());
 }
 
 TEST(TracedFlushes, AReopenedStoreMayFlushAndAcknowledge) {

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -83,34 +85,56 @@ class SqliteStore final : public Store {
   std::unique_ptr<Checkpointer> checkpointer_;
 };
 
+// Where blocks are smaller than pages, SQLite's check that its shared memory has room does not see
+// all of it: a full disk would meet us as a signal when a page is touched.
+bool blocks_are_small(const struct statvfs& disk) {
+  return disk.f_frsize < static_cast<unsigned long>(::sysconf(_SC_PAGESIZE));
+}
+
+// Refuses to open where the first pages of the shared memory have no room.
+Result<void> check_room(const std::string& folder) {
+  constexpr std::uint64_t kBytes = 64 << 10;
+  struct statvfs disk = {};
+  if (::statvfs(folder.c_str(), &disk) != 0 || !blocks_are_small(disk)) return {};
+  if (disk.f_bavail * disk.f_frsize >= kBytes) return {};
+  return fail(ErrorCode::kIo, folder + ": no room for the memory that processes share, at least " +
+                                  std::to_string(kBytes) + " bytes");
+}
+
 // SQLite's shared memory is a mapped file that grows with the write-ahead log, and a full disk
 // would meet us as a signal where its blocks are not there yet. Room for a log of 500 MB is taken
 // at once, and through SQLite's own descriptor: closing another one of the same file would drop the
-// locks that SQLite holds on it, and the next process would cut the file under our feet.
-void reserve_shared_memory(const std::string& path) {
+// locks that SQLite holds on it, and the next process would cut the file under our feet. Where it
+// cannot be had, SQLite takes what it can get, unless it could not tell how much that is.
+Result<void> reserve_shared_memory(const std::string& path) {
   constexpr off_t kBytes = off_t{1} << 20;
   struct stat wanted = {};
-  if (::stat((path + "-shm").c_str(), &wanted) != 0) return;
+  if (::stat((path + "-shm").c_str(), &wanted) != 0) return {};
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd", error)) {
     const int fd = std::atoi(entry.path().filename().c_str());
     struct stat found = {};
     if (::fstat(fd, &found) != 0 || found.st_dev != wanted.st_dev) continue;
     if (found.st_ino != wanted.st_ino) continue;
-    static_cast<void>(
-        ::posix_fallocate(fd, 0, kBytes));  // without it, SQLite takes what it can get
-    return;
+    struct statvfs disk = {};
+    const int failed = ::posix_fallocate(fd, 0, kBytes);
+    if (failed != 0 && ::fstatvfs(fd, &disk) == 0 && blocks_are_small(disk))
+      return tl::unexpected(io_error("reserve", path + "-shm", failed));
+    return {};
   }
+  return {};
 }
 
 Result<void> SqliteStore::open(const std::string& path) {
   const Flush flush = options_.unsafe_no_flush ? Flush::kNever : Flush::kFull;
   const std::string lock_path = path + ".lock";
   Flusher flusher(!options_.unsafe_no_flush);
-  SKEIN_TRY(make_folders(parent_folder(path), flusher));
+  const std::string folder = parent_folder(path);
+  SKEIN_TRY(make_folders(folder, flusher));
   SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
   {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
+    SKEIN_TRY(check_room(folder));
     const std::optional<Finding> finding = examine_log(path);
     if (finding && options_.notice) options_.notice(*finding);
     SKEIN_ASSIGN(Database database, connect(path, 1024, flush));
@@ -122,7 +146,9 @@ Result<void> SqliteStore::open(const std::string& path) {
                    {.committed = [this] { watch_->notify(); },
                     .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
   SKEIN_ASSIGN(watch_, Watch::open(path));
-  reserve_shared_memory(path);
+  // SQLite flushes the name of its log, too, but does not look at the answer.
+  SKEIN_TRY(flusher.folder(folder));
+  SKEIN_TRY(reserve_shared_memory(path));
   SKEIN_ASSIGN(checkpointer_,
                Checkpointer::open(
                    path, lock_path, flush,

@@ -90,12 +90,18 @@ std::map<std::string, std::vector<int>> calls_under(const std::vector<TracedCall
   return result;
 }
 
-std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& trace) {
+std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& trace,
+                                               const std::string& settled_folder) {
   std::vector<std::string> broken;
   std::set<std::string> failed;
   bool open = false;
+  bool settled = false;
   bool answered = false;  // the operation that met the failure
   for (const TracedCall& call : trace) {
+    if (is_flush(call) && flushed_path(call.line) == settled_folder) {
+      if (!open && !call.failed) settled = true;
+      if (settled) continue;
+    }
     if (is_flush(call) && open) {
       const std::string path = flushed_path(call.line);
       if (failed.contains(path)) broken.push_back("flushed again after it failed: " + call.line);
@@ -106,6 +112,7 @@ std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& tr
     if (!line) continue;
     if (*line == "opened" || *line == "closed") {
       open = *line == "opened";
+      if (!open) settled = false;
       answered = false;
       failed.clear();
     }

@@ -28,6 +28,9 @@ std::map<std::string, std::vector<int>> calls_under(const std::vector<TracedCall
 // store, and flushes of the same file again. Empty when nothing is. What fails while a store is
 // being opened, before the journal says "opened", promises nothing; and of the operation that met
 // the failure, parts that were flushed apart from it may be acknowledged.
-std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& trace);
+// A folder whose names do not change while the store is open, and that was flushed while it was
+// being opened, may fail to be flushed again (SQLite does that, and does not look at the answer).
+std::vector<std::string> broken_flush_promises(const std::vector<TracedCall>& trace,
+                                               const std::string& settled_folder = {});
 
 }  // namespace skein::crash
