@@ -16,6 +16,7 @@ static_assert(kFixedBytes + kDigits == kFrameBytes);
 // So many of the fixed bytes may be damaged, and the line still passes for one of ours.
 constexpr std::size_t kTolerated = 2;
 
+// Both are of the same size.
 std::size_t matching(std::string_view a, std::string_view b) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < a.size(); ++i) count += a[i] == b[i] ? 1 : 0;
@@ -72,7 +73,7 @@ Frame check_frame(std::string_view line) {
   if (line.size() < kFrameBytes) return Frame::kNone;
   if (frame_verifies_at(line, line.size())) return Frame::kVerified;
   const auto frame = line.substr(line.size() - kFrameBytes);
-  const std::size_t same = matching(frame, kFrameOpen) +
+  const std::size_t same = matching(frame.substr(0, kFrameOpen.size()), kFrameOpen) +
                            matching(frame.substr(kFrameOpen.size() + kDigits), kFrameClose);
   return same + kTolerated >= kFixedBytes ? Frame::kDamaged : Frame::kNone;
 }
