@@ -28,6 +28,14 @@ void append_hex(std::string& out, std::uint32_t value) {
   for (int shift = 28; shift >= 0; shift -= 4) out.push_back(kHex[value >> shift & 15]);
 }
 
+// Whether these kFrameBytes are the frame of what has that checksum.
+bool is_frame_of(std::uint32_t sum, std::string_view frame) {
+  if (!frame.starts_with(kFrameOpen) || !frame.ends_with(kFrameClose)) return false;
+  std::string expected;
+  append_hex(expected, sum);
+  return frame.substr(kFrameOpen.size(), kDigits) == expected;
+}
+
 }  // namespace
 
 void close_line(std::string& out, std::size_t start) {
@@ -62,11 +70,8 @@ void append_event_line(std::string& out, const Event& event, Seq seq) {
 
 bool frame_verifies_at(std::string_view text, std::size_t end) {
   if (end > text.size() || end < kFrameBytes) return false;
-  const auto frame = text.substr(end - kFrameBytes, kFrameBytes);
-  if (!frame.starts_with(kFrameOpen) || !frame.ends_with(kFrameClose)) return false;
-  std::string expected;
-  append_hex(expected, checksum(text.substr(0, end - kFrameBytes)));
-  return frame.substr(kFrameOpen.size(), kDigits) == expected;
+  const auto before = text.substr(0, end - kFrameBytes);
+  return is_frame_of(checksum(before), text.substr(before.size(), kFrameBytes));
 }
 
 Frame check_frame(std::string_view line) {
@@ -79,11 +84,16 @@ Frame check_frame(std::string_view line) {
 }
 
 std::size_t verified_prefix(std::string_view line) {
+  // A line may hold very many places that look like the end of one.
+  RunningChecksum sum;
+  std::size_t summed = 0;
   for (std::size_t at = line.find(kFrameOpen); at != std::string_view::npos;
        at = line.find(kFrameOpen, at + 1)) {
     const std::size_t end = at + kFrameBytes;
     if (end >= line.size()) return 0;
-    if (frame_verifies_at(line, end)) return end;
+    sum.add(line.substr(summed, at - summed));
+    summed = at;
+    if (is_frame_of(sum.value(), line.substr(at, kFrameBytes))) return end;
   }
   return 0;
 }

@@ -1,4 +1,5 @@
 // Files of ours that were damaged.
+#include "skein/limits.h"
 #include "store/line.h"
 #include "unit/jsonl_fixture.h"
 
@@ -155,6 +156,46 @@ TEST_F(DamagedFiles, ADamagedThreadLeavesTheOthersAlone) {
   EXPECT_THAT(list_all_ids(*store, {}), ElementsAre(other.id));
   EXPECT_THAT(notices_, testing::Contains(HasSubstr("line 1")));
   EXPECT_THAT(texts(read_all(*store, other.id)), ElementsAre("fine"));
+}
+
+TEST_F(DamagedFiles, ALineThatAnotherProcessPutWhereATornOneWasIsSeen) {
+  const auto before = bytes_.size();
+  must_append(*open(), manifest_.id, message("five"));
+  const auto length = bytes_of(file_).size() - before;
+  // As a power cut leaves it: the file has its new size, and nothing was written there.
+  write_bytes(file_, bytes_ + std::string(length, '\0'));
+  const auto here = open();
+  const auto there = open();
+  EXPECT_EQ(get_thread(*here, manifest_.id).last_seq, 4U);
+  EXPECT_EQ(must_append(*there, manifest_.id, message("five")), 5U);
+  ASSERT_EQ(bytes_of(file_).size(), before + length);
+  EXPECT_EQ(must_append(*here, manifest_.id, message("six")), 6U);
+  EXPECT_THAT(texts(read_all(*here, manifest_.id)),
+              ElementsAre("one", "two", "three", "four", "five", "six"));
+}
+
+TEST_F(DamagedFiles, WhoeverIsToldOfADamagedEventMayWriteToItsThread) {
+  bytes_[line_at(3) + 20] ^= 1;
+  write_bytes(file_, bytes_);
+  const auto store = open();
+  add_bytes(path(".skein/records.jsonl"), "damaged\n");
+  int told = 0;
+  must(store->check({}, [&](const Finding&) {
+    must_append(*store, manifest_.id, message("seen"));
+    must(store->write(std::vector{record("seen", std::to_string(++told), "")}));
+  }));
+  EXPECT_EQ(told, 2);
+}
+
+TEST_F(DamagedFiles, ALineFullOfPlacesThatLookLikeItsEndIsReadInOneGo) {
+  std::string line = R"({"a":[)";
+  while (line.size() < limits::kMaxEventBytes) line += R"({"b":1,"crc":"00000000"},)";
+  line += R"({}])";
+  close_line(line, 0);
+  const std::size_t length = line.size();
+  EXPECT_EQ(verified_prefix(line), 0U) << "it has nothing after it";
+  line += "Xand more";
+  EXPECT_EQ(verified_prefix(line), length);
 }
 
 }  // namespace

@@ -129,5 +129,22 @@ TEST_F(ManifestLine, WhatWasChangedElsewhereIsSeen) {
   EXPECT_EQ(must(here->update(made.id, patch(R"({"taskId":"t"})"), {})).title, "B");
 }
 
+TEST_F(ManifestLine, WhereEventsLieIsFoundAgainAfterEveryRewrite) {
+  const auto store = open();
+  const auto writer = open();
+  std::vector<Event> events;
+  for (int i = 1; i <= 3000; ++i) events.push_back(message(std::to_string(i)));
+  const ThreadId id = create_thread(*writer, "agent", events).id;
+  const ReadRange range{.from = 2000, .limit = 2, .direction = Direction::kBackward};
+  EXPECT_THAT(texts(read_all(*store, id, range)), testing::ElementsAre("2000", "1999"));
+  // The file system gives the inode of the first file to one of the later ones.
+  for (std::size_t length = 400; length < 4000; length += 400) {
+    must(writer->update(id, ManifestPatch().title(std::string(length, 't')), {}));
+    if (length % 800 == 0) {
+      EXPECT_THAT(texts(read_all(*store, id, range)), testing::ElementsAre("2000", "1999"));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace skein::test

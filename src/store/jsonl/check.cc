@@ -17,19 +17,21 @@ class Checker {
   Result<CheckSummary> run() {
     std::vector<std::pair<std::string, ThreadId>> threads;
     SKEIN_TRY(collect(threads));
+    tell();
     SKEIN_TRY(store_.feed_.follow());
     news_ = store_.feed_.all_news();
     std::uint64_t done = 0;
     for (const auto& [agent, id] : threads) {
-      SKEIN_TRY(check_thread(agent, id));
+      const auto checked = check_thread(agent, id);
+      tell();
+      SKEIN_TRY(checked);
       if (options_.progress) options_.progress(++done, threads.size());
     }
     summary_.threads = threads.size();
-    SKEIN_ASSIGN(summary_.records,
-                 store_.records_.check(options_.repair, [this](const Finding& finding) {
-                   count(finding);
-                   sink_(finding);
-                 }));
+    const auto records =
+        store_.records_.check(options_.repair, [this](const Finding& finding) { found(finding); });
+    tell();
+    SKEIN_ASSIGN(summary_.records, records);
     return summary_;
   }
 
@@ -56,9 +58,17 @@ class Checker {
     return {};
   }
 
-  void count(const Finding& finding) {
+  // What was found is told by `tell`, without any lock: the sink may call the store.
+  void found(Finding finding) {
     if (finding.health == Health::kBroken) ++summary_.broken;
     if (!finding.repaired) summary_.health = std::max(summary_.health, finding.health);
+    untold_.push_back(std::move(finding));
+  }
+
+  void tell() {
+    for (const Finding& finding : std::exchange(untold_, {})) {
+      if (sink_) sink_(finding);
+    }
   }
 
   void report(Health health, ThreadId id, Seq seq, std::string what, std::string repair,
@@ -70,8 +80,7 @@ class Checker {
     finding.what = std::move(what);
     finding.repair = std::move(repair);
     finding.repaired = repaired;
-    count(finding);
-    sink_(finding);
+    found(std::move(finding));
   }
 
   Result<void> check_thread(const std::string& agent, ThreadId id) {
@@ -183,6 +192,7 @@ class Checker {
   const CheckOptions& options_;
   const std::function<void(const Finding&)>& sink_;
   CheckSummary summary_;
+  std::vector<Finding> untold_;
   std::unordered_map<ThreadId, ThreadNews> news_;
 };
 

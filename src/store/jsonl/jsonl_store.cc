@@ -19,7 +19,7 @@ constexpr std::size_t kMostStates = 512;
 // Taken for the version of a manifest that cannot be read; above those that there are.
 constexpr Version kUnknownVersion = Version{1} << 48;
 
-// Each state may keep a file open.
+// Each state may keep two files open: its writer's and its readers'.
 std::size_t state_capacity() {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return kMostStates / 8;
@@ -129,6 +129,10 @@ Result<bool> JsonlStore::remove(ThreadId id) {
   SKEIN_TRY(records_.bury(
       id, readable && *readable ? state->writer.head.manifest.version : kUnknownVersion));
   state->writer = WriterView{};
+  {
+    const std::lock_guard guard(state->reader_mutex);
+    state->reader = ReaderView{};
+  }
   while (agent) {
     SKEIN_TRY(remove_file(folder_->thread_path(*agent, id)));
     catalog_.forget(id);

@@ -42,11 +42,17 @@ void add_mark(std::vector<Mark>& marks, Mark mark) {
   if (at == marks.end() || at->seq != mark.seq) marks.insert(at, mark);
 }
 
+bool describes(const ReaderView& view, const ThreadFile& file) {
+  return view.file && view.file->inode == file.inode;
+}
+
 // Forgets what was known of another file under the same name.
-void follow_file(ReaderView& view, const ThreadFile& file, Mark begin) {
-  if (view.inode == file.inode) return;
+void follow_file(ThreadState& state, const std::shared_ptr<const ThreadFile>& file, Mark begin) {
+  const std::lock_guard guard(state.reader_mutex);
+  ReaderView& view = state.reader;
+  if (describes(view, *file)) return;
   view = ReaderView{};
-  view.inode = file.inode;
+  view.file = file;
   view.branches_to = begin;
 }
 
@@ -62,12 +68,11 @@ Result<Mark> JsonlStore::mark_for(ThreadState& state, const ThreadFile& file, Ma
   Mark near = begin;
   {
     const std::lock_guard guard(state.reader_mutex);
-    follow_file(state.reader, file, begin);
     const auto& marks = state.reader.marks;
     const auto after =
         std::upper_bound(marks.begin(), marks.end(), seq,
                          [](Seq wanted, const Mark& known) { return wanted < known.seq; });
-    if (after != marks.begin()) near = *std::prev(after);
+    if (describes(state.reader, file) && after != marks.begin()) near = *std::prev(after);
   }
   std::vector<Mark> found;
   if (near.seq + kFarAway < seq) {
@@ -87,7 +92,7 @@ Result<Mark> JsonlStore::mark_for(ThreadState& state, const ThreadFile& file, Ma
     }
   }
   const std::lock_guard guard(state.reader_mutex);
-  if (state.reader.inode == file.inode) {
+  if (describes(state.reader, file)) {
     for (const Mark mark : found) add_mark(state.reader.marks, mark);
   }
   return near;
@@ -99,9 +104,10 @@ Result<std::vector<Branch>> JsonlStore::branches_of(ThreadState& state, const Th
   std::vector<Branch> branches;
   {
     const std::lock_guard guard(state.reader_mutex);
-    follow_file(state.reader, file, begin);
-    from = state.reader.branches_to;
-    branches = state.reader.branches;
+    if (describes(state.reader, file)) {
+      from = state.reader.branches_to;
+      branches = state.reader.branches;
+    }
   }
   LineWalker walker(file, from, size);
   EventReader reader;
@@ -118,7 +124,7 @@ Result<std::vector<Branch>> JsonlStore::branches_of(ThreadState& state, const Th
   // The last line may still be on its way: only what ends in a newline is settled.
   const FileEnd& end = walker.file_end();
   const std::lock_guard guard(state.reader_mutex);
-  if (state.reader.inode == file.inode && !end.newline_missing && !end.newline_damaged) {
+  if (describes(state.reader, file) && !end.newline_missing && !end.newline_damaged) {
     state.reader.branches_to = {walker.next_seq(), end.lines_end};
     state.reader.branches = branches;
   }
@@ -190,8 +196,9 @@ Result<void> JsonlStore::read_backward(ThreadState& state, const ThreadFile& fil
 Result<void> JsonlStore::read(ThreadId id, const ReadRange& range, const EventSink& sink) {
   SKEIN_ASSIGN(const auto agent, catalog_.locate(id));
   if (!agent) return {};
-  SKEIN_ASSIGN(const auto file, open_thread(folder_->thread_path(*agent, id), O_RDONLY));
-  if (!file) return {};
+  SKEIN_ASSIGN(auto opened, open_thread(folder_->thread_path(*agent, id), O_RDONLY));
+  if (!opened) return {};
+  const auto file = std::make_shared<const ThreadFile>(std::move(*opened));
   SKEIN_ASSIGN(const auto stamp, stat_open(file->fd, file->path));
   SKEIN_ASSIGN(const Head head, read_head(*file, id));
   const Mark begin{1, head.width};
@@ -202,6 +209,7 @@ Result<void> JsonlStore::read(ThreadId id, const ReadRange& range, const EventSi
     return read_forward(*file, begin, stamp.size, {1, kLastSeq}, left, sink, stopped);
   }
   const std::shared_ptr<ThreadState> state = threads_.get(id);
+  follow_file(*state, file, begin);
   SKEIN_ASSIGN(const Tail tail, read_tail(*file, head.width, stamp.size));
   std::vector<Branch> branches;
   if (range.view == View::kPath) {

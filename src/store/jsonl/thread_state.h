@@ -39,9 +39,10 @@ struct WriterView {
   Mark keys_to{1, 0};
 };
 
-// What its readers know of the file `inode`: places to begin at, and branches up to `branches_to`.
+// What its readers know of a file: places to begin at, and branches up to `branches_to`. The file
+// stays open, so that no other can get its inode.
 struct ReaderView {
-  std::uint64_t inode = 0;
+  std::shared_ptr<const ThreadFile> file;
   std::vector<Mark> marks;  // in rising order
   std::vector<Branch> branches;
   Mark branches_to{1, 0};

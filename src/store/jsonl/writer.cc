@@ -38,7 +38,8 @@ Result<bool> Writer::refresh(ThreadState& state) {
   if (view.file) {
     SKEIN_ASSIGN(const auto stamp, stat_file(view.file->path));
     if (stamp && stamp->inode == view.file->inode && stamp->size >= view.tail.end.lines_end) {
-      if (stamp->size != view.tail.size) {
+      // Another process may have put a line of the same length where the torn one was.
+      if (stamp->size != view.tail.size || view.tail.end.torn_bytes > 0) {
         SKEIN_ASSIGN(view.tail, extend_tail(*view.file, view.tail, stamp->size));
       }
       return true;
