@@ -1,4 +1,7 @@
 // The change feed as a derived file.
+#include <map>
+#include <thread>
+
 #include "unit/jsonl_fixture.h"
 
 namespace skein::test {
@@ -144,6 +147,30 @@ TEST_F(FeedFile, ALimitInsideOneEntryLosesNothing) {
   EXPECT_THAT(drain_text(*store, cursor, 1),
               ElementsAre("created " + id.str(), "appended " + id.str() + " 1",
                           "appended " + id.str() + " 2", "appended " + id.str() + " 3"));
+}
+
+TEST_F(FeedFile, TellsEachThreadInOrderWhenTwoProcessesWriteToSeveral) {
+  constexpr std::size_t kThreads = 4;
+  constexpr int kEach = 100;
+  const auto here = open();
+  const auto there = open();
+  std::vector<ThreadId> ids;
+  for (std::size_t i = 0; i < kThreads; ++i) ids.push_back(create_thread(*here).id);
+  std::string cursor;
+  drain(*here, cursor);
+  {
+    std::vector<std::jthread> writers;
+    for (Store* store : {here.get(), there.get()}) {
+      for (const ThreadId id : ids) {
+        writers.emplace_back([store, id] {
+          for (int n = 0; n < kEach; ++n) must_append(*store, id, message("x"));
+        });
+      }
+    }
+  }
+  std::map<ThreadId, Seq> last;
+  for (const Change& change : drain(*here, cursor)) ASSERT_EQ(change.seq, ++last[change.thread]);
+  for (const ThreadId id : ids) EXPECT_EQ(last[id], 2U * kEach);
 }
 
 }  // namespace

@@ -20,6 +20,11 @@ constexpr std::uint64_t kLookEvery = 64;
 constexpr std::size_t kGenerationDigits = 16;
 constexpr std::size_t kChecksumDigits = 8;
 
+struct Lines : GroupCommit::Request {
+  explicit Lines(std::string lines) : text(std::move(lines)) { bytes = text.size(); }
+  const std::string text;
+};
+
 std::string hex(std::uint64_t value, int digits) {
   char text[17];
   std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(value));
@@ -48,6 +53,11 @@ bool read_number(std::string_view text, std::uint64_t& value) {
 }
 
 }  // namespace
+
+Feed::Feed(Folder& folder)
+    : folder_(folder),
+      path_(folder.own_path("feed")),
+      group_({}, [this](std::span<GroupCommit::Request* const> batch) { write_batch(batch); }) {}
 
 // Leaves the feed as one that can be trusted after a reboot.
 Feed::~Feed() {
@@ -155,29 +165,24 @@ Result<void> Feed::begin_writing() {
   return marked ? folder_.flusher().folder(folder_.own_path("")) : Result<void>();
 }
 
-void Feed::write(const std::string& lines) {
-  std::unique_lock guard(mutex_);
-  pending_.append(lines);
-  if (!writing_) write_pending(guard);
+void Feed::write(std::string lines) {
+  Lines request(std::move(lines));
+  group_.submit(request);
 }
 
-// Writes what there is, and what others add meanwhile.
-void Feed::write_pending(std::unique_lock<std::mutex>& guard) {
-  writing_ = true;
+void Feed::write_batch(std::span<GroupCommit::Request* const> batch) {
   std::string lines;
-  while (!pending_.empty()) {
-    lines.clear();
-    lines.swap(pending_);
-    bool ready = begin_writing().has_value();
-    // The file changes only when somebody takes it away: what is written to an old one is told
-    // again.
-    if (ready && writes_ % kLookEvery == 0) ready = open_current().has_value();
-    ++writes_;
-    guard.unlock();
-    const bool written = ready && write_append(fd_, path_, lines);
-    guard.lock();
-    if (!written) behind_ = true;
-  }
+  for (GroupCommit::Request* request : batch) lines.append(static_cast<Lines*>(request)->text);
+  std::unique_lock guard(mutex_);
+  bool ready = begin_writing().has_value();
+  // The file changes only when somebody takes it away: what is written to an old one is told again.
+  if (ready && writes_ % kLookEvery == 0) ready = open_current().has_value();
+  ++writes_;
+  writing_ = true;
+  guard.unlock();
+  const bool written = ready && write_append(fd_, path_, lines);
+  guard.lock();
+  if (!written) behind_ = true;
   writing_ = false;
   written_.notify_all();
 }
@@ -185,25 +190,25 @@ void Feed::write_pending(std::unique_lock<std::mutex>& guard) {
 void Feed::created(ThreadId id, Version version) {
   std::string line;
   append_entry(line, "c " + id.str() + " " + std::to_string(version));
-  write(line);
+  write(std::move(line));
 }
 
 void Feed::appended(ThreadId id, Seq first, Seq last) {
   std::string line;
   append_entry(line, "a " + id.str() + " " + std::to_string(first) + " " + std::to_string(last));
-  write(line);
+  write(std::move(line));
 }
 
 void Feed::updated(ThreadId id, Version version) {
   std::string line;
   append_entry(line, "u " + id.str() + " " + std::to_string(version));
-  write(line);
+  write(std::move(line));
 }
 
 void Feed::removed(ThreadId id) {
   std::string line;
   append_entry(line, "d " + id.str());
-  write(line);
+  write(std::move(line));
 }
 
 void Feed::records(const std::vector<RecordChange>& changes) {
@@ -212,7 +217,7 @@ void Feed::records(const std::vector<RecordChange>& changes) {
     append_entry(lines, (change.deleted ? "x " : "w ") + std::to_string(change.version) + " " +
                             change.collection + "/" + change.key);
   }
-  if (!lines.empty()) write(lines);
+  if (!lines.empty()) write(std::move(lines));
 }
 
 Result<void> Feed::follow() {

@@ -8,12 +8,14 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "core/file.h"
+#include "core/group_commit.h"
 #include "skein/store.h"
 #include "store/jsonl/folder.h"
 #include "store/jsonl/records.h"
@@ -32,7 +34,7 @@ struct ThreadNews {
 // what could not be written is found by comparing the feed with the files.
 class Feed {
  public:
-  explicit Feed(Folder& folder) : folder_(folder), path_(folder.own_path("feed")) {}
+  explicit Feed(Folder& folder);
   ~Feed();
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
@@ -79,8 +81,10 @@ class Feed {
 
   static std::optional<Entry> parse(std::string_view line);
   static void append_entry(std::string& out, std::string_view text);
-  void write(const std::string& lines);
-  void write_pending(std::unique_lock<std::mutex>& guard);
+  // Returns when they are written: whoever is next to change the same must find them before its
+  // own. Entries of those who come at the same time share a write.
+  void write(std::string lines);
+  void write_batch(std::span<GroupCommit::Request* const> batch);
   Result<void> begin_writing();
   Result<void> open_current();
   Result<bool> adopt_header();
@@ -105,7 +109,6 @@ class Feed {
   std::uint64_t read_to_ = 0;  // entries up to there are known
   bool behind_ = false;
   bool wrote_ = false;
-  std::string pending_;   // entries that whoever is `writing_` takes along
   bool writing_ = false;  // fd_ stays as it is meanwhile
   std::uint64_t writes_ = 0;
   std::unordered_map<ThreadId, Thread> threads_;
@@ -113,6 +116,8 @@ class Feed {
   Version record_version_ = 0;
   // Where an entry's first event does not follow the one before it: what to deliver it from.
   std::map<std::uint64_t, Seq> mended_first_;
+
+  GroupCommit group_;
 };
 
 }  // namespace skein::jsonl

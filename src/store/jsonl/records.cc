@@ -211,7 +211,13 @@ Result<std::vector<Version>> Records::write(std::span<const RecordWrite> writes,
   SKEIN_TRY(follow());
   SKEIN_TRY(complete_usage());
   published(changes);
-  SKEIN_TRY(compact_if_worthwhile());
+  if (const auto compacted = compact_if_worthwhile(); !compacted) {
+    // What was written is durable in either journal.
+    Finding finding;
+    finding.what = "the journal of records could not be compacted: " + compacted.error().message;
+    finding.repair = "it is tried again; nothing is lost";
+    folder_.notice(finding);
+  }
   return versions;
 }
 
