@@ -261,7 +261,8 @@ class Store {
 struct StoreOptions {
   Clock* clock = nullptr;   // borrowed; none: system_clock()
   IdSource* ids = nullptr;  // borrowed; none: random_ids()
-  // Told of what was found and mended in passing, such as a torn last line. From any thread.
+  // Told of what was found and mended in passing, such as a torn last line. From any thread, also
+  // in the middle of a write: unlike other callbacks it must not call the store.
   std::function<void(const Finding&)> notice;
   // For tests that must see data get lost: never flushes. Nothing survives a power cut.
   bool unsafe_no_flush = false;

@@ -13,6 +13,9 @@ namespace {
 
 enum State : std::uint32_t { kWaiting, kLeader, kDone };
 
+// However long batches took of late: one that was slow must not make the next wait for nobody.
+constexpr std::chrono::milliseconds kLongestYield{10};
+
 // Each request sleeps on its own word, so that waking one wakes nobody else.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
@@ -49,7 +52,7 @@ void GroupCommit::submit(Request& request) {
 
 void GroupCommit::let_others_in() {
   if (waiting_.load(std::memory_order_relaxed) >= expected_) return;
-  const auto deadline = Clock::now() + typical_ / 2;
+  const auto deadline = Clock::now() + std::min<Clock::duration>(typical_ / 2, kLongestYield);
   do {
     ::sched_yield();
   } while (waiting_.load(std::memory_order_relaxed) < expected_ && Clock::now() < deadline);

@@ -18,7 +18,7 @@ namespace skein {
 //
 // When several write at once, those that were just answered are about to come back. A leader lets
 // them in before it starts, as many as took part last time, for at most half the time that a
-// batch takes; otherwise they would fall into two groups that flush in turn.
+// batch takes, and 10 ms; otherwise they would fall into two groups that flush in turn.
 //
 // Thread-safe.
 class GroupCommit {

@@ -7,13 +7,13 @@
 namespace skein {
 
 Error sqlite_error(sqlite3* handle, std::string_view doing) {
-  const int code = sqlite3_errcode(handle);
+  const int extended = sqlite3_extended_errcode(handle);
+  const int code = extended & 0xff;
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
   std::string message(doing);
   message += ": ";
   message += sqlite3_errmsg(handle);
-  if (const int extended = sqlite3_extended_errcode(handle); extended != code)
-    message += " (" + std::to_string(extended) + ")";
+  if (extended != code) message += " (" + std::to_string(extended) + ")";
   return {damaged ? ErrorCode::kDamaged : ErrorCode::kIo, std::move(message)};
 }
 

@@ -279,5 +279,13 @@ TEST_P(Checking, AnEmptyStoreIsHealthy) {
   EXPECT_EQ(summary.threads + summary.events + summary.records, 0U);
 }
 
+TEST_P(Checking, WhoeverIsToldOfTheProgressMayCallTheStore) {
+  const ThreadId id = create_thread(store()).id;
+  CheckOptions options;
+  options.progress = [&](std::uint64_t, std::uint64_t) { must_append(store(), id, message("x")); };
+  must(store().check(options, {}));
+  EXPECT_THAT(read_seqs(store(), id), ElementsAre(1));
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -2,7 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <barrier>
 #include <mutex>
+#include <thread>
 
 #include "core/sqlite.h"
 #include "support/backend.h"
@@ -177,6 +180,38 @@ TEST_F(SqliteDamage, WhatTheIndicesOfThreadsMissIsFound) {
     damage(sql);
     EXPECT_GT(check().size(), before);
   }
+}
+
+TEST_F(SqliteDamage, ManyMayAskTheStoreAboutWhatTheyAreToldAtTheSameTime) {
+  constexpr int kCheckers = 12;
+  const ThreadId id = thread_of({message("one")});
+  damage("UPDATE manifests SET crc = crc + 1");
+  std::barrier all_told(kCheckers);
+  std::atomic<int> told{0};
+  std::vector<std::jthread> checkers;
+  for (int i = 0; i < kCheckers; ++i) {
+    checkers.emplace_back([&] {
+      must(store_->check({}, [&](const Finding&) {
+        all_told.arrive_and_wait();
+        if (fails(store_->get(id), ErrorCode::kDamaged)) ++told;
+      }));
+    });
+  }
+  checkers.clear();
+  EXPECT_EQ(told, kCheckers);
+}
+
+TEST_F(SqliteDamage, AnIndexThatMissesARowIsDamageAndNotAnInputOutputError) {
+  const ThreadId id = thread_of({with_key(message("one"), "k")});
+  damage(
+      "PRAGMA writable_schema = ON; CREATE TABLE hidden AS SELECT * FROM sqlite_schema"
+      " WHERE name = 'events_by_key';"
+      "DELETE FROM sqlite_schema WHERE name = 'events_by_key'");
+  damage(
+      "UPDATE events SET key_hash = key_hash + 1; PRAGMA writable_schema = ON;"
+      "INSERT INTO sqlite_schema SELECT * FROM hidden; DROP TABLE hidden");
+  reopen();
+  EXPECT_TRUE(fails(store_->remove(id), ErrorCode::kDamaged));
 }
 
 }  // namespace

@@ -350,14 +350,16 @@ Result<std::vector<Record>> MemoryStore::scan(const ScanRange& range) {
 
 Result<CheckSummary> MemoryStore::check(const CheckOptions& options,
                                         const std::function<void(const Finding&)>&) {
-  const std::lock_guard lock(mutex_);
   CheckSummary summary;
-  summary.threads = threads_.size();
-  for (const auto& [id, thread] : threads_) summary.events += thread.events.size();
-  for (const auto& [name, records] : records_) {
-    summary.records += static_cast<std::uint64_t>(
-        std::count_if(records.begin(), records.end(),
-                      [](const auto& entry) { return entry.second.bytes.has_value(); }));
+  {
+    const std::lock_guard lock(mutex_);
+    summary.threads = threads_.size();
+    for (const auto& [id, thread] : threads_) summary.events += thread.events.size();
+    for (const auto& [name, records] : records_) {
+      summary.records += static_cast<std::uint64_t>(
+          std::count_if(records.begin(), records.end(),
+                        [](const auto& entry) { return entry.second.bytes.has_value(); }));
+    }
   }
   if (options.progress) options.progress(summary.threads, summary.threads);
   return summary;

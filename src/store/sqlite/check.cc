@@ -56,14 +56,18 @@ class Check {
   Result<CheckSummary> run();
 
  private:
+  // What was found is told by `tell`, outside of the snapshot: the sink may call the store.
   void found(Finding finding);
-  // Runs the step in a snapshot; damage that stops it becomes a finding.
+  void tell();
+  // Damage that stopped it becomes a finding.
+  Result<void> settle(const char* what, Result<void> done);
+  // Runs the step in a snapshot, and settles it.
   Result<void> step(const char* what, const std::function<Result<void>(Database&)>& action);
 
   Result<void> check_structure();
   Result<void> check_rows();
   Result<void> check_threads();
-  Result<void> check_thread(Database& database, ThreadId id);
+  Result<void> check_thread(Database& database, ThreadId id, Seq& last_seq);
   Result<void> check_columns(Database& database, const StoredThread& thread);
   Result<void> check_events(ThreadId id, Seq last_seq);
   Result<void> check_records();
@@ -75,6 +79,7 @@ class Check {
   const CheckOptions& options_;
   const Sink& sink_;
   CheckSummary summary_;
+  std::vector<Finding> untold_;
   std::vector<std::string> structure_;  // what SQLite itself says
   bool rows_verify_ = true;
 };
@@ -82,15 +87,27 @@ class Check {
 void Check::found(Finding finding) {
   if (finding.health == Health::kBroken) ++summary_.broken;
   if (!finding.repaired) summary_.health = std::max(summary_.health, finding.health);
-  if (sink_) sink_(finding);
+  untold_.push_back(std::move(finding));
+}
+
+void Check::tell() {
+  for (const Finding& finding : std::exchange(untold_, {})) {
+    if (sink_) sink_(finding);
+  }
+}
+
+Result<void> Check::settle(const char* what, Result<void> done) {
+  const bool damaged = !done && done.error().code == ErrorCode::kDamaged;
+  if (damaged) {
+    found({.what = std::string(what) + ": " + done.error().message,
+           .repair = "export what can be read, and import it into a new store"});
+  }
+  tell();
+  return damaged ? Result<void>() : done;
 }
 
 Result<void> Check::step(const char* what, const std::function<Result<void>(Database&)>& action) {
-  auto done = readers_.with<void>(action);
-  if (done || done.error().code != ErrorCode::kDamaged) return done;
-  found({.what = std::string(what) + ": " + done.error().message,
-         .repair = "export what can be read, and import it into a new store"});
-  return {};
+  return settle(what, readers_.with<void>(action));
 }
 
 Result<void> Check::check_structure() {
@@ -151,7 +168,10 @@ Result<void> Check::check_threads() {
     more = !ids.empty();
     for (const ThreadId id : ids) {
       ++summary_.threads;
-      SKEIN_TRY(step("a thread", [&](Database& database) { return check_thread(database, id); }));
+      Seq last_seq = 0;
+      SKEIN_TRY(step("a thread",
+                     [&](Database& database) { return check_thread(database, id, last_seq); }));
+      SKEIN_TRY(settle("a thread", check_events(id, last_seq)));
       if (options_.progress)
         options_.progress(summary_.threads,
                           std::max(summary_.threads, static_cast<std::uint64_t>(total)));
@@ -160,7 +180,7 @@ Result<void> Check::check_threads() {
   return {};
 }
 
-Result<void> Check::check_thread(Database& database, ThreadId id) {
+Result<void> Check::check_thread(Database& database, ThreadId id, Seq& last_seq) {
   const auto thread = load_thread(database, id);
   if (thread && !*thread) return {};  // removed meanwhile
   if (thread) {
@@ -173,7 +193,8 @@ Result<void> Check::check_thread(Database& database, ThreadId id) {
     return tl::unexpected(thread.error());
   }
   SKEIN_ASSIGN(const auto head, load_head(database, id));
-  return head ? check_events(id, head->last_seq) : Result<void>();
+  if (head) last_seq = head->last_seq;
+  return {};
 }
 
 Result<void> Check::check_columns(Database& database, const StoredThread& thread) {
@@ -222,6 +243,7 @@ Result<void> Check::check_events(ThreadId id, Seq last_seq) {
     }
     summary_.events += chunk.rows().size();
     next += chunk.rows().size();
+    tell();
   }
   SKEIN_ASSIGN(auto stored, readers_.with<std::vector<Branch>>(
                                 [&](Database& database) { return load_branches(database, id); }));
@@ -311,6 +333,7 @@ Result<CheckSummary> Check::run() {
                                   : "export what can be read, and import it into a new store",
            .repaired = reindexed});
   }
+  tell();
   SKEIN_TRY(check_threads());
   SKEIN_TRY(check_orphans());
   SKEIN_TRY(check_records());

@@ -29,6 +29,8 @@ bool loses_track(int code) {
   return code != SQLITE_IOERR_SHMSIZE && code != SQLITE_IOERR_SHMMAP && code != SQLITE_IOERR_NOMEM;
 }
 
+bool is_flush(int code) { return code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC; }
+
 }  // namespace
 
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, int lock_fd, Flush flush,
@@ -88,6 +90,8 @@ Result<void> Writer::transact(std::span<Job* const> jobs) {
     for (Job* job : jobs) SKEIN_TRY(job->apply(context_));
     return commit();
   }();
+  // A large transaction writes, and may flush, before its commit.
+  if (!done && is_flush(database_.last_code())) poison(done.error().message);
   if (!done) roll_back();
   return done;
 }
