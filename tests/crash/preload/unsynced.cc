@@ -3,10 +3,9 @@
 //
 //   SKEIN_UNSYNCED_UNDER=DIR    the folder that is looked at
 //   SKEIN_UNSYNCED_KEPT=DIR     where the flushed state is kept:
-//     KEPT/files/INODE            the bytes of a file when it was last flushed
-//     KEPT/folders/PATH/NAME      holds the inode that NAME in folder DIR/PATH had when the folder
-//     was last
-//                                 flushed, or when the file was flushed for the first time
+//     KEPT/files/FILE             the bytes of a file when it was last flushed
+//     KEPT/folders/PATH/NAME      which FILE had this name when DIR/PATH was last flushed, or when
+//                                 the file was flushed for the first time
 //
 // A flush of a file makes a new name last, as ext4 does; a name that was renamed or removed changes
 // only with a flush of its folder.
@@ -72,8 +71,16 @@ std::string bytes_of(int fd, const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-void keep_file(int fd, const fs::path& path, const struct stat& status) {
-  const std::string inode = std::to_string(status.st_ino);
+// Inodes are used again, so the time of birth belongs to the identity of a file.
+std::string identity(int folder, const char* path, int flags) {
+  struct statx status{};
+  if (::statx(folder, path, flags, STATX_INO | STATX_BTIME | STATX_TYPE, &status) != 0) return {};
+  return std::to_string(status.stx_ino) + "-" + std::to_string(status.stx_btime.tv_sec) + "." +
+         std::to_string(status.stx_btime.tv_nsec);
+}
+
+void keep_file(int fd, const fs::path& path) {
+  const std::string inode = identity(fd, "", AT_EMPTY_PATH);
   put(kept() / "files" / inode, bytes_of(fd, path.string()));
   const fs::path name = kept() / "folders" / fs::relative(path, under());
   std::error_code ignored;
@@ -89,7 +96,8 @@ void keep_folder(const fs::path& path) {
     if (::lstat(entry.path().c_str(), &status) != 0) continue;
     if (S_ISDIR(status.st_mode)) fs::create_directories(names / entry.path().filename(), ignored);
     if (S_ISREG(status.st_mode))
-      put(names / entry.path().filename(), std::to_string(status.st_ino));
+      put(names / entry.path().filename(),
+          identity(AT_FDCWD, entry.path().c_str(), AT_SYMLINK_NOFOLLOW));
   }
   for (const auto& entry : fs::directory_iterator(names, ignored)) {
     if (!fs::exists(path / entry.path().filename(), ignored)) fs::remove_all(entry.path(), ignored);
@@ -109,7 +117,7 @@ int flush(const char* name, int fd) {
   if (S_ISDIR(status.st_mode))
     keep_folder(path);
   else
-    keep_file(fd, path, status);
+    keep_file(fd, path);
   return result;
 }
 
