@@ -43,7 +43,7 @@ struct Round {
 };
 
 void write_part(Round& round, std::size_t writer, std::vector<std::int64_t>& times) {
-  std::mt19937_64 random(writer);
+  std::mt19937_64 random(std::random_device{}());
   const std::size_t count = round.work.appends / round.work.writers;
   Append append;
   times.reserve(count);

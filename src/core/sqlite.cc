@@ -55,12 +55,11 @@ std::string_view Query::bytes(int column) const {
   return {data, data ? static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)) : 0};
 }
 
-Result<Database> Database::open(const std::string& path, int busy_ms) {
+Result<Database> Database::open(const std::string& path, int busy_ms, const char* vfs) {
   Database database(path);
   sqlite3* handle = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &handle,
-                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(
+      path.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, vfs);
   database.handle_.reset(handle);
   if (handle == nullptr) return fail(ErrorCode::kIo, path + ": out of memory");
   if (code != SQLITE_OK) return tl::unexpected(sqlite_error(handle, path));

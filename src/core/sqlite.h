@@ -85,8 +85,9 @@ struct Migration {
 // refuses; last_code() says more.
 class Database {
  public:
-  // Makes the file when it is not there. Waits up to `busy_ms` for locks that others hold.
-  static Result<Database> open(const std::string& path, int busy_ms);
+  // Makes the file when it is not there. Waits up to `busy_ms` for locks that others hold. `vfs` is
+  // the name of SQLite's layer over the files; null: its default.
+  static Result<Database> open(const std::string& path, int busy_ms, const char* vfs = nullptr);
 
   // Runs statements that give no rows of interest.
   Result<void> execute(const char* sql);

@@ -9,9 +9,9 @@ namespace skein::sqlite {
 namespace {
 
 constexpr int kCacheKb = 256;
-// The log is emptied when it holds this many pages (16 MB). Long enough that pages which are
+// The log is emptied when it holds this many pages (64 MB). Long enough that pages which are
 // written again and again are moved once, short enough that reading through it stays quick.
-constexpr std::int64_t kFrames = 4096;
+constexpr std::int64_t kFrames = 16384;
 // What is left after so many rounds beside the writers, or is no more than so much, is moved while
 // they wait: only a log without a rest can start over.
 constexpr int kRounds = 3;

@@ -111,9 +111,9 @@ constexpr Migration kMigrations[] = {{1, kInitial}};
 
 std::span<const Migration> migrations() { return kMigrations; }
 
-Result<Database> connect(const std::string& path, int cache_kb, Flush flush) {
+Result<Database> connect(const std::string& path, int cache_kb, Flush flush, const char* vfs) {
   constexpr int kBusyMs = 10'000;
-  SKEIN_ASSIGN(Database database, Database::open(path, kBusyMs));
+  SKEIN_ASSIGN(Database database, Database::open(path, kBusyMs, vfs));
   // Damaged files must not make SQLite follow what they say any further than needed.
   const std::string setup =
       "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;"

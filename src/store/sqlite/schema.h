@@ -18,7 +18,8 @@ enum class Flush { kFull, kNever };
 
 // A connection that is ready for use. `cache_kb` is the most that it keeps of the file in memory.
 // It leaves the write-ahead log alone when it closes; see Database::keep_log_on_close.
-Result<Database> connect(const std::string& path, int cache_kb, Flush flush);
+Result<Database> connect(const std::string& path, int cache_kb, Flush flush,
+                         const char* vfs = nullptr);
 
 // Sets the file up for write-ahead logging and brings its schema up to date. The caller keeps
 // others out.

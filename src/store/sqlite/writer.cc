@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/file_lock.h"
+#include "core/sqlite_gather.h"
 #include "core/try.h"
 
 namespace skein::sqlite {
@@ -35,7 +36,8 @@ bool is_flush(int code) { return code == SQLITE_IOERR_FSYNC || code == SQLITE_IO
 
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, int lock_fd, Flush flush,
                                              Hooks hooks) {
-  SKEIN_ASSIGN(Database database, connect(path, kCacheKb, flush));
+  SKEIN_ASSIGN(Database database,
+               connect(path, kCacheKb, flush, flush == Flush::kFull ? gathering_vfs() : nullptr));
   std::unique_ptr<Writer> writer(new Writer(std::move(database), lock_fd, std::move(hooks)));
   return writer;
 }
