@@ -77,14 +77,14 @@ TEST_F(SqliteFaults, AFullDiskRefusesWritesAndIsForgottenWhenThereIsRoom) {
 }
 
 TEST_F(SqliteFaults, TheWriteAheadLogDoesNotGrowWithoutEnd) {
-  constexpr std::uintmax_t kMost = std::uintmax_t{96} << 20;
+  constexpr std::uintmax_t kMost = std::uintmax_t{192} << 20;
   StoreOptions options;
   options.unsafe_no_flush = true;
   const auto file = (backend_.folder() / "log.db").string();
   const auto fast = must(open_store("sqlite:" + file, options));
   const ThreadId id = create_thread(*fast).id;
   const std::string text(100'000, 'x');
-  for (int batch = 0; batch < 40; ++batch) {
+  for (int batch = 0; batch < 60; ++batch) {
     std::vector<Append> appends(50, Append{id, message(text), {}, {}});
     for (const auto& result : fast->append(appends)) ASSERT_TRUE(ok(result));
     ASSERT_LT(std::filesystem::file_size(file + "-wal"), kMost);
