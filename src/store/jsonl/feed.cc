@@ -20,11 +20,6 @@ constexpr std::uint64_t kLookEvery = 64;
 constexpr std::size_t kGenerationDigits = 16;
 constexpr std::size_t kChecksumDigits = 8;
 
-struct Lines : GroupCommit::Request {
-  explicit Lines(std::string lines) : text(std::move(lines)) { bytes = text.size(); }
-  const std::string text;
-};
-
 std::string hex(std::uint64_t value, int digits) {
   char text[17];
   std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(value));
@@ -54,10 +49,7 @@ bool read_number(std::string_view text, std::uint64_t& value) {
 
 }  // namespace
 
-Feed::Feed(Folder& folder)
-    : folder_(folder),
-      path_(folder.own_path("feed")),
-      group_({}, [this](std::span<GroupCommit::Request* const> batch) { write_batch(batch); }) {}
+Feed::Feed(Folder& folder) : folder_(folder), path_(folder.own_path("feed")) {}
 
 // Leaves the feed as one that can be trusted after a reboot.
 Feed::~Feed() {
@@ -165,50 +157,38 @@ Result<void> Feed::begin_writing() {
   return marked ? folder_.flusher().folder(folder_.own_path("")) : Result<void>();
 }
 
-void Feed::write(std::string lines) {
-  Lines request(std::move(lines));
-  group_.submit(request);
-}
-
-void Feed::write_batch(std::span<GroupCommit::Request* const> batch) {
-  std::string lines;
-  for (GroupCommit::Request* request : batch) lines.append(static_cast<Lines*>(request)->text);
-  std::unique_lock guard(mutex_);
+void Feed::write(const std::string& lines) {
+  const std::lock_guard guard(mutex_);
   bool ready = begin_writing().has_value();
   // The file changes only when somebody takes it away: what is written to an old one is told again.
   if (ready && writes_ % kLookEvery == 0) ready = open_current().has_value();
   ++writes_;
-  writing_ = true;
-  guard.unlock();
-  const bool written = ready && write_append(fd_, path_, lines);
-  guard.lock();
-  if (!written) behind_ = true;
-  writing_ = false;
+  if (!ready || !write_append(fd_, path_, lines)) behind_ = true;
   written_.notify_all();
 }
 
 void Feed::created(ThreadId id, Version version) {
   std::string line;
   append_entry(line, "c " + id.str() + " " + std::to_string(version));
-  write(std::move(line));
+  write(line);
 }
 
 void Feed::appended(ThreadId id, Seq first, Seq last) {
   std::string line;
   append_entry(line, "a " + id.str() + " " + std::to_string(first) + " " + std::to_string(last));
-  write(std::move(line));
+  write(line);
 }
 
 void Feed::updated(ThreadId id, Version version) {
   std::string line;
   append_entry(line, "u " + id.str() + " " + std::to_string(version));
-  write(std::move(line));
+  write(line);
 }
 
 void Feed::removed(ThreadId id) {
   std::string line;
   append_entry(line, "d " + id.str());
-  write(std::move(line));
+  write(line);
 }
 
 void Feed::records(const std::vector<RecordChange>& changes) {
@@ -217,16 +197,15 @@ void Feed::records(const std::vector<RecordChange>& changes) {
     append_entry(lines, (change.deleted ? "x " : "w ") + std::to_string(change.version) + " " +
                             change.collection + "/" + change.key);
   }
-  if (!lines.empty()) write(std::move(lines));
+  if (!lines.empty()) write(lines);
 }
 
 Result<void> Feed::follow() {
-  std::unique_lock guard(mutex_);
-  return follow_locked(guard);
+  const std::lock_guard guard(mutex_);
+  return follow_locked();
 }
 
-Result<void> Feed::follow_locked(std::unique_lock<std::mutex>& guard) {
-  written_.wait(guard, [this] { return !writing_; });
+Result<void> Feed::follow_locked() {
   SKEIN_TRY(open_current());
   SKEIN_ASSIGN(const auto stamp, stat_open(fd_, path_));
   if (stamp.size == read_to_) return {};
@@ -367,8 +346,8 @@ void Feed::deliver(std::uint64_t offset, const Entry& entry, std::size_t limit, 
 }
 
 Result<ChangeBatch> Feed::read(std::string_view cursor, std::size_t limit) {
-  std::unique_lock guard(mutex_);
-  SKEIN_TRY(follow_locked(guard));
+  const std::lock_guard guard(mutex_);
+  SKEIN_TRY(follow_locked());
   SKEIN_ASSIGN(Position next, position_of(cursor));
   ChangeBatch batch;
   LineReader reader(fd_, path_, next.offset, read_to_);
@@ -389,7 +368,7 @@ Result<ChangeBatch> Feed::read(std::string_view cursor, std::size_t limit) {
 void Feed::wait_for_entry(std::chrono::milliseconds time) {
   std::unique_lock guard(mutex_);
   const std::uint64_t before = writes_;
-  written_.wait_for(guard, time, [&] { return writes_ != before && !writing_; });
+  written_.wait_for(guard, time, [&] { return writes_ != before; });
 }
 
 }  // namespace skein::jsonl

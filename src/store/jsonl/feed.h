@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "core/file.h"
-#include "core/group_commit.h"
 #include "skein/store.h"
 #include "store/jsonl/folder.h"
 #include "store/jsonl/records.h"
@@ -82,14 +81,13 @@ class Feed {
   static std::optional<Entry> parse(std::string_view line);
   static void append_entry(std::string& out, std::string_view text);
   // Returns when they are written: whoever is next to change the same must find them before its
-  // own. Entries of those who come at the same time share a write.
-  void write(std::string lines);
-  void write_batch(std::span<GroupCommit::Request* const> batch);
+  // own.
+  void write(const std::string& lines);
   Result<void> begin_writing();
   Result<void> open_current();
   Result<bool> adopt_header();
   Result<void> make_new();
-  Result<void> follow_locked(std::unique_lock<std::mutex>& guard);
+  Result<void> follow_locked();
   void take(std::uint64_t offset, const Entry& entry);
   Result<Position> position_of(std::string_view cursor);
   std::string cursor_at(const Position& position) const;
@@ -109,15 +107,12 @@ class Feed {
   std::uint64_t read_to_ = 0;  // entries up to there are known
   bool behind_ = false;
   bool wrote_ = false;
-  bool writing_ = false;  // fd_ stays as it is meanwhile
   std::uint64_t writes_ = 0;
   std::unordered_map<ThreadId, Thread> threads_;
   std::unordered_map<std::string, std::uint64_t> record_entries_;  // offset of the last of each
   Version record_version_ = 0;
   // Where an entry's first event does not follow the one before it: what to deliver it from.
   std::map<std::uint64_t, Seq> mended_first_;
-
-  GroupCommit group_;
 };
 
 }  // namespace skein::jsonl

@@ -12,7 +12,7 @@ namespace skein::sqlite {
 
 // How far a thread's place in the list by time of update may be behind, in microseconds. An append
 // moves the thread there only when it has fallen further back than this.
-inline constexpr std::int64_t kListLagUs = 1'000'000;
+inline constexpr std::int64_t kListLagUs = 40'000;
 
 struct Head {
   std::int64_t agent = 0;
