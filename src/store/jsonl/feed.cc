@@ -54,9 +54,9 @@ Feed::Feed(Folder& folder) : folder_(folder), path_(folder.own_path("feed")) {}
 // Leaves the feed as one that can be trusted after a reboot.
 Feed::~Feed() {
   const std::lock_guard guard(mutex_);
-  if (!wrote_ || !fd_.is_open() || behind_) return;
-  const auto stamp = stat_open(fd_, path_);
-  if (!stamp || !folder_.flusher().data(fd_, path_)) return;
+  if (!wrote_ || !fd_ || behind_) return;
+  const auto stamp = stat_open(*fd_, path_);
+  if (!stamp || !folder_.flusher().data(*fd_, path_)) return;
   const std::string text = generation_ + " " + std::to_string(stamp->size);
   (void)replace_file(folder_.own_path(kCleanMark), text, folder_.flusher());
 }
@@ -131,14 +131,15 @@ Result<void> Feed::open_current() {
   SKEIN_ASSIGN(const auto stamp, stat_file(path_));
   if (!stamp) return fail(ErrorCode::kIo, path_ + " is gone: open the store again");
   if (stamp->inode == inode_ && stamp->size >= read_to_) return {};
-  SKEIN_ASSIGN(fd_, open_file(path_, O_RDWR | O_APPEND));
-  SKEIN_ASSIGN(const auto now, stat_open(fd_, path_));
+  SKEIN_ASSIGN(Fd fd, open_file(path_, O_RDWR | O_APPEND));
+  fd_ = std::make_shared<const Fd>(std::move(fd));
+  SKEIN_ASSIGN(const auto now, stat_open(*fd_, path_));
   inode_ = now.inode;
   threads_.clear();
   record_entries_.clear();
   record_version_ = 0;
   mended_first_.clear();
-  LineReader reader(fd_, path_, 0, now.size);
+  LineReader reader(*fd_, path_, 0, now.size);
   LineReader::Raw line;
   SKEIN_ASSIGN(const bool has_header, reader.next(line));
   if (!has_header || line.text.size() < kMagic.size() + kGenerationDigits) {
@@ -158,12 +159,17 @@ Result<void> Feed::begin_writing() {
 }
 
 void Feed::write(const std::string& lines) {
-  const std::lock_guard guard(mutex_);
+  std::unique_lock guard(mutex_);
   bool ready = begin_writing().has_value();
   // The file changes only when somebody takes it away: what is written to an old one is told again.
-  if (ready && writes_ % kLookEvery == 0) ready = open_current().has_value();
+  if (ready && (!fd_ || looked_++ % kLookEvery == 0)) ready = open_current().has_value();
+  const std::shared_ptr<const Fd> file = fd_;
+  guard.unlock();
+  const bool written = ready && write_append(*file, path_, lines);
+  guard.lock();
+  if (!written) behind_ = true;
   ++writes_;
-  if (!ready || !write_append(fd_, path_, lines)) behind_ = true;
+  guard.unlock();
   written_.notify_all();
 }
 
@@ -207,9 +213,9 @@ Result<void> Feed::follow() {
 
 Result<void> Feed::follow_locked() {
   SKEIN_TRY(open_current());
-  SKEIN_ASSIGN(const auto stamp, stat_open(fd_, path_));
+  SKEIN_ASSIGN(const auto stamp, stat_open(*fd_, path_));
   if (stamp.size == read_to_) return {};
-  LineReader reader(fd_, path_, read_to_, stamp.size);
+  LineReader reader(*fd_, path_, read_to_, stamp.size);
   LineReader::Raw line;
   while (true) {
     SKEIN_ASSIGN(const bool more, reader.next(line));
@@ -350,7 +356,7 @@ Result<ChangeBatch> Feed::read(std::string_view cursor, std::size_t limit) {
   SKEIN_TRY(follow_locked());
   SKEIN_ASSIGN(Position next, position_of(cursor));
   ChangeBatch batch;
-  LineReader reader(fd_, path_, next.offset, read_to_);
+  LineReader reader(*fd_, path_, next.offset, read_to_);
   LineReader::Raw line;
   while (batch.changes.size() < limit) {
     SKEIN_ASSIGN(const bool more, reader.next(line));

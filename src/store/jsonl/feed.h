@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -100,14 +101,15 @@ class Feed {
 
   std::mutex mutex_;  // protects all below
   std::condition_variable written_;
-  Fd fd_;
+  std::shared_ptr<const Fd> fd_;  // written to without mutex_
   std::uint64_t inode_ = 0;
   std::string generation_;
   std::uint64_t begin_ = 0;    // after the header
   std::uint64_t read_to_ = 0;  // entries up to there are known
   bool behind_ = false;
   bool wrote_ = false;
-  std::uint64_t writes_ = 0;
+  std::uint64_t looked_ = 0;
+  std::uint64_t writes_ = 0;  // that are done
   std::unordered_map<ThreadId, Thread> threads_;
   std::unordered_map<std::string, std::uint64_t> record_entries_;  // offset of the last of each
   Version record_version_ = 0;
