@@ -37,6 +37,27 @@ Result<void> write_all(const std::string& path, std::string_view bytes, WriteSom
   return {};
 }
 
+// Writes and flushes a file beside `path`, and lets `put` bring it there. Nothing is left of it
+// when that fails.
+template <class Put>
+Result<void> write_beside(const std::string& path, std::string_view bytes, Flusher& flusher,
+                          Put put) {
+  static std::atomic<unsigned> counter{0};
+  const std::string beside =
+      path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
+  const auto write = [&]() -> Result<void> {
+    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC));
+    SKEIN_TRY(write_at(fd, beside, 0, bytes));
+    SKEIN_TRY(flusher.data(fd, beside));
+    return put(beside);
+  };
+  if (auto written = write(); !written) {
+    ::unlink(beside.c_str());
+    return written;
+  }
+  return flusher.folder(parent_folder(path));
+}
+
 }  // namespace
 
 void Fd::close() {
@@ -200,24 +221,22 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   return names;
 }
 
-Result<void> replace_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
-  static std::atomic<unsigned> counter{0};
-  const std::string temporary =
-      path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  const auto write = [&]() -> Result<void> {
-    SKEIN_ASSIGN(const Fd fd, open_file(temporary, O_WRONLY | O_CREAT | O_TRUNC));
-    SKEIN_TRY(write_at(fd, temporary, 0, bytes));
-    SKEIN_TRY(flusher.data(fd, temporary));
-    if (::rename(temporary.c_str(), path.c_str()) != 0) {
-      return tl::unexpected(io_error("rename to", path, errno));
-    }
+Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
+  bool made = false;
+  SKEIN_TRY(write_beside(path, bytes, flusher, [&](const std::string& beside) -> Result<void> {
+    made = ::link(beside.c_str(), path.c_str()) == 0;
+    if (!made && errno != EEXIST) return tl::unexpected(io_error("make", path, errno));
+    ::unlink(beside.c_str());
     return {};
-  };
-  if (auto written = write(); !written) {
-    ::unlink(temporary.c_str());
-    return written;
-  }
-  return flusher.folder(parent_folder(path));
+  }));
+  return made;
+}
+
+Result<void> replace_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
+  return write_beside(path, bytes, flusher, [&](const std::string& beside) -> Result<void> {
+    if (::rename(beside.c_str(), path.c_str()) == 0) return {};
+    return tl::unexpected(io_error("rename to", path, errno));
+  });
 }
 
 }  // namespace skein

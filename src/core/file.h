@@ -102,6 +102,10 @@ Result<bool> remove_file(const std::string& path);
 // The names in a folder, sorted; empty if there is no such folder.
 Result<std::vector<std::string>> list_folder(const std::string& path);
 
+// Makes a file that appears whole and durable, or not at all. False: there is something of that
+// name, which is left alone.
+Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher);
+
 // After it returns, the file has the new contents; after a crash, the old or the new ones. Writes
 // beside it, flushes, renames, and flushes the folder.
 Result<void> replace_file(const std::string& path, std::string_view bytes, Flusher& flusher);

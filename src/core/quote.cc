@@ -33,6 +33,11 @@ std::string quote(std::string_view text, std::size_t max_bytes) {
   return out;
 }
 
+std::string mended_utf8(std::string_view text) {
+  if (valid_utf8(text)) return std::string(text);
+  return take_characters(text, std::string_view::npos);
+}
+
 std::string excerpt(std::string_view json, std::size_t max_bytes) {
   std::string out = take_characters(json, max_bytes);
   if (!json.empty()) out += "…";

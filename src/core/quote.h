@@ -1,4 +1,4 @@
-// Values inside error messages.
+// Values inside error messages, and text that may not be text.
 #pragma once
 
 #include <string>
@@ -9,6 +9,9 @@ namespace skein {
 // The text as a JSON string, cut after `max_bytes`; bytes that are not UTF-8 show as U+FFFD. Safe
 // to print and to put into JSON.
 std::string quote(std::string_view text, std::size_t max_bytes = 80);
+
+// The text as valid UTF-8: bytes that are not become U+FFFD.
+std::string mended_utf8(std::string_view text);
 
 // Valid JSON text as it is, cut likewise.
 std::string excerpt(std::string_view json, std::size_t max_bytes = 80);

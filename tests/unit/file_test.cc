@@ -29,6 +29,15 @@ TEST_F(Files, ReplacedContentsAreReadBack) {
   EXPECT_THAT(must(list_folder(folder_.path().string())), ElementsAre(".", "..", "a"));
 }
 
+TEST_F(Files, ACreatedFileIsWholeAndNeverReplacesAnother) {
+  EXPECT_TRUE(must(create_file(path("a"), "one", flusher_)));
+  EXPECT_FALSE(must(create_file(path("a"), "two", flusher_)));
+  EXPECT_EQ(must(read_file(path("a"), 100)), "one");
+  EXPECT_TRUE(
+      fails(create_file(path("no/a"), "x", flusher_), ErrorCode::kNotFound, {path("no/a")}));
+  EXPECT_THAT(must(list_folder(folder_.path().string())), ElementsAre(".", "..", "a"));
+}
+
 TEST_F(Files, ALimitOnTheSizeIsNamed) {
   must(replace_file(path("a"), "12345", flusher_));
   EXPECT_TRUE(fails(read_file(path("a"), 4), ErrorCode::kIo, {path("a"), "4"}));

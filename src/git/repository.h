@@ -1,0 +1,92 @@
+// What git knows about the folder one stands in.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/clock.h"
+#include "skein/error.h"
+
+namespace skein {
+
+struct Commit {
+  std::string id;        // in full
+  std::string short_id;  // seven digits, or as many as tell it from others
+  Timestamp committed_at;
+  std::string subject;
+};
+
+struct RepositoryState {
+  std::string branch;          // "HEAD" when detached; a branch without commits has a name, too
+  std::optional<Commit> head;  // nothing: no commits yet
+  std::string remote_url;      // of origin, without credentials; empty: there is none
+  // Tracked files that differ from the last commit and untracked ones that are not ignored, with
+  // their paths from the root; a folder of which nothing is tracked is one entry, ending in "/".
+  std::vector<std::string> changed_files;
+  bool dirty() const { return !changed_files.empty(); }
+};
+
+struct CommitQuery {
+  std::string not_in = {};              // leave out this commit and all before it; empty: none
+  std::optional<Timestamp> since = {};  // and those committed earlier than this
+  std::size_t limit = 100;
+};
+
+// The repository that a folder is in: its work tree, a linked one, a submodule, or a bare
+// repository. Asks git each time. Nothing in the repository gets executed: not its hooks, nor
+// what its configuration names. Thread-safe.
+class Repository {
+ public:
+  // Nothing: the folder is in no repository. kNotFound: no such folder, or no git. kInvalid: git
+  // refuses the repository, in its words.
+  static Result<std::optional<Repository>> find(const std::string& folder);
+
+  // The top of the work tree, absolute; of a bare repository, the folder that was asked for.
+  const std::string& root() const { return root_; }
+  bool bare() const { return bare_; }
+
+  // `apart`: paths from the root which do not count as changes.
+  Result<RepositoryState> state(const std::vector<std::string>& apart = {}) const;
+
+  // "HEAD" when detached.
+  Result<std::string> branch() const;
+
+  // The commit that a name such as "HEAD" or "def5678" stands for. Nothing: there is none.
+  Result<std::optional<Commit>> commit(const std::string& name) const;
+
+  // Those that HEAD consists of, newest first. kInvalid: `not_in` is no commit here.
+  Result<std::vector<Commit>> commits(const CommitQuery& query) const;
+  // How many commits of `to` are not in `from`.
+  Result<std::size_t> count_commits(const std::string& from, const std::string& to) const;
+
+  // The files that a commit changed, with their paths from the root.
+  Result<std::vector<std::string>> files_of(const std::string& commit) const;
+
+  // Which of the files (paths from the root) are not, in the work tree, as they were in that
+  // commit.
+  Result<std::vector<std::string>> changed_since(const std::string& commit,
+                                                 const std::vector<std::string>& files) const;
+
+ private:
+  Repository(std::string root, bool bare) : root_(std::move(root)), bare_(bare) {}
+
+  struct Config {
+    std::string remote_url;
+    std::vector<std::string> without_filters;  // settings that turn the repository's own off
+  };
+  Result<Config> config() const;
+  Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart,
+                                                 const Config& config) const;
+
+  std::string root_;
+  bool bare_ = false;
+};
+
+// "https://user:password@host/x?token=…" becomes "https://host/x", and "ssh://git:password@host/x"
+// "ssh://git@host/x". What is no URL with credentials stays as it is, "git@host:x" included.
+std::string without_credentials(std::string_view url);
+
+}  // namespace skein
