@@ -23,6 +23,15 @@ inline constexpr std::size_t kMaxPins = 1000;
 inline constexpr std::size_t kMaxCollectionBytes = 64;
 inline constexpr std::size_t kMaxRecordKeyBytes = 512;
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{16} << 20;
+inline constexpr std::size_t kMaxItemTextBytes = std::size_t{8} << 10;   // of an item, a note
+inline constexpr std::size_t kMaxItemListBytes = std::size_t{15} << 20;  // all items, as JSON
+inline constexpr std::size_t kItemListRoomBytes = std::size_t{1} << 20;  // of it, not for new items
+inline constexpr std::size_t kMaxItemIdBytes = 66;
+inline constexpr std::size_t kMaxProjectBytes = 100;
+inline constexpr std::size_t kMaxWorkSessionIdBytes = 64;
+inline constexpr std::size_t kMaxLinkBytes = 128;  // what an item links to
+inline constexpr std::size_t kMaxSessionNotesBytes =
+    std::size_t{256} << 10;  // what a session ends with, its items aside
 inline constexpr long long kMaxLeaseMs = 24LL * 3600 * 1000;
 inline constexpr long long kMaxWaitMs = 60LL * 1000;  // longest wait of one read of the change feed
 

@@ -9,6 +9,7 @@
 
 #include "core/json.h"
 #include "core/try.h"
+#include "skein/work_items.h"
 
 namespace skein {
 namespace fs = std::filesystem;
@@ -17,6 +18,7 @@ namespace {
 struct ConfigFile {
   std::optional<std::string> store;
   std::optional<std::string> default_agent;
+  std::optional<std::string> project;
 };
 
 std::optional<std::string> environment(const char* name) {
@@ -60,14 +62,20 @@ Result<ConfigFile> read_config(const fs::path& file) {
   ConfigFile config;
   for (const JsonMember& member : members) {
     const auto value = json_to_string(member.value);
-    if (member.name != "store" && member.name != "defaultAgent") {
-      return bad_config(file, member.name, "is not a setting; those are store, defaultAgent");
+    if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
+      return bad_config(file, member.name,
+                        "is not a setting; those are store, defaultAgent, project");
     }
     if (!value || value->empty()) {
       return bad_config(file, member.name, fmt::format("must be a string, not {}", member.value));
     }
     if (member.name == "store") {
       config.store = value;
+    } else if (member.name == "project") {
+      if (auto valid = check_project(*value); !valid) {
+        return bad_config(file, member.name, valid.error().message);
+      }
+      config.project = value;
     } else {
       if (auto valid = check_agent_id(*value); !valid) {
         return bad_config(file, member.name, valid.error().message);
@@ -153,6 +161,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
     settings.store_url = default_store(settings.workspace);
   }
   settings.default_agent = config.default_agent.value_or("default");
+  settings.project = config.project.value_or("default");
   return settings;
 }
 

@@ -23,13 +23,14 @@ struct Settings {
   std::filesystem::path workspace;  // absolute
   std::string store_url;
   std::string default_agent;
+  std::string project;                               // of the workspace
   std::optional<std::filesystem::path> config_file;  // the one that was read
 };
 
 // The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
-// It is a JSON object with any of "store" and "defaultAgent"; anything else in it is kInvalid,
-// naming file, field and reason. A relative path in its "store" starts from the workspace, one from
-// elsewhere from the working directory.
+// It is a JSON object with any of "store", "defaultAgent" and "project"; anything else in it is
+// kInvalid, naming file, field and reason. A relative path in its "store" starts from the
+// workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
 
 // The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the

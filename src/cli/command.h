@@ -86,6 +86,8 @@ struct CommandTree {
 };
 
 CommandGroup thread_commands();
+CommandGroup item_commands();
+CommandGroup session_commands();
 CommandGroup transfer_commands();  // import, export
 CommandGroup care_commands();      // doctor
 CommandGroup bench_commands();

@@ -15,6 +15,8 @@ int run(int argc, const char* const* argv) {
   CommandTree tree;
   tree.global = global_arguments(global);
   tree.groups.push_back(thread_commands());
+  tree.groups.push_back(item_commands());
+  tree.groups.push_back(session_commands());
   tree.groups.push_back(transfer_commands());
   tree.groups.push_back(care_commands());
   tree.groups.push_back(bench_commands());

@@ -1,0 +1,123 @@
+// Working sessions: a stretch of work in one place, which begins with what is open and ends with
+// what is open still.
+//
+// Sessions are documents of the store. Closing one stores the project's whole list of items with
+// it, resolved ones included; starting one merges the lists of the last five closed sessions of the
+// same project, at most 14 days old, into the workspace. Merging is commutative and idempotent and
+// only ever adds: an item that is resolved stays so, whoever merges what with what and when.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/work_items.h"
+
+namespace skein {
+
+struct WorkSession {
+  std::string id;  // a UUID, or what the caller gave: [A-Za-z0-9][A-Za-z0-9._-]{0,63}
+  std::string agent;
+  std::string project;
+  std::string workspace;
+  std::string host;
+  bool open = true;
+  Timestamp started_at;
+  Timestamp closed_at;  // unset: never was; a session may be started again after it was closed
+  std::string branch;   // of the repository at the start; empty: none
+  std::string head;
+  std::string summary;
+  std::vector<Json> decisions;  // texts or whatever the caller keeps there
+  std::vector<Json> learnings;
+  std::vector<WorkItem> items;  // as of closing
+  Json extra;                   // further fields of the closing payload; or absent
+};
+
+// A line such as "PROJECT STATE: Skein: OD-523done OD-524~waits for review OD-525->write tests".
+struct ProjectState {
+  struct Entry {
+    std::string key;
+    std::string text;
+  };
+  std::string project;
+  std::vector<std::string> done;
+  std::vector<Entry> notes;
+  std::vector<Entry> next;
+  std::string text;  // as it was written
+};
+
+// Nothing, unless the text begins with "PROJECT STATE:".
+std::optional<ProjectState> parse_project_state(std::string_view text);
+
+struct StartSession {
+  std::string agent;
+  std::optional<std::string> project;
+  std::optional<std::string> session_id;  // none: a new UUID. A known one is gone on with.
+  std::string branch;
+  std::string head;
+  std::size_t max_items = 50;  // of those that are shown; the totals count all
+};
+
+struct StartedSession {
+  WorkSession session;
+  std::vector<ListedItem> open_items;  // of the project, the liveliest first, with details
+  std::size_t total_open = 0;          // of the project
+  std::size_t total_resolved = 0;
+  std::optional<ProjectState> project_state;  // the newest
+  std::optional<WorkSession> last;            // the project's last closed one, without its items
+  std::vector<WorkSession> unclosed;          // others of this place, the newest first
+  std::vector<std::string> warnings;
+};
+
+struct CloseSession {
+  std::optional<std::string> session_id;  // none: the newest open one of the workspace
+  std::string summary;
+  std::vector<Json> decisions;
+  std::vector<Json> learnings;
+  // A JSON array of items in any of the known formats, or absent. A text without an id is a new
+  // item, unless one that is open says the same; an item with an id is merged.
+  Json open_threads;
+  Json extra;
+
+  // From a JSON object with "session_id", "summary", "decisions", "learnings", "open_threads";
+  // others are kept.
+  static Result<CloseSession> parse(std::string_view json);
+};
+
+struct ClosedSession {
+  WorkSession session;
+  std::vector<WorkItem> open_items;  // of the project, each text once
+  std::size_t created = 0;           // by this call
+  std::size_t resolved = 0;
+  std::vector<std::string> warnings;
+};
+
+// Thread-safe, as the store is. Borrows its arguments.
+class WorkSessions {
+ public:
+  WorkSessions(Store& store, WorkPlace place, Clock& clock, IdSource& ids)
+      : store_(store), place_(std::move(place)), clock_(clock), ids_(ids) {}
+
+  // A workspace whose list cannot be read is a warning: the items are then those of the store.
+  Result<StartedSession> start(const StartSession& request);
+
+  // kNotFound: no such session, or none is open here. kConflict: it is closed already.
+  Result<ClosedSession> close(const CloseSession& request);
+
+  // Nothing, when there is no such session.
+  Result<std::optional<WorkSession>> get(std::string_view id);
+
+  // Open sessions of this place, the newest first.
+  Result<std::vector<WorkSession>> unclosed();
+
+ private:
+  Store& store_;
+  const WorkPlace place_;
+  Clock& clock_;
+  IdSource& ids_;
+};
+
+Result<void> check_session_id(std::string_view id);
+
+}  // namespace skein

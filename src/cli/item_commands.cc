@@ -1,0 +1,247 @@
+#include <fmt/format.h>
+
+#include "api/work/answers.h"
+#include "api/work/place.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+// The items of the workspace, and the store that they are noted in.
+struct OpenItems {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<WorkItems> items;
+};
+
+tl::expected<OpenItems, Failure> open_items(Context& context) {
+  SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+  OpenItems open;
+  SKEIN_ASSIGN_OR_FAIL(open.store, context.open(IfMissing::kCreate));
+  open.items =
+      std::make_unique<WorkItems>(*open.store, work_place(settings), system_clock(), random_ids());
+  return open;
+}
+
+void add_link_arguments(std::vector<Argument>& arguments, ItemLinks& links,
+                        const std::string& what) {
+  const auto add = [&](const char* name, const char* value_name, const std::string& help,
+                       std::string& target) {
+    arguments.push_back(
+        {.names = name, .value_name = value_name, .help = what + help, .set = into(target)});
+  };
+  add("--thread", "ID", "a thread", links.thread);
+  add("--run", "ID", "a run", links.run);
+  add("--checkpoint", "ID", "a checkpoint", links.checkpoint);
+  add("--commit", "HASH", "a commit", links.commit);
+}
+
+Argument project_argument(std::optional<std::string>& project, std::string help) {
+  return {.names = "--project", .value_name = "P", .help = std::move(help), .set = into(project)};
+}
+
+Argument session_argument(std::optional<std::string>& session) {
+  return {.names = "--session",
+          .value_name = "ID",
+          .help = "the working session that does it (default: the newest open one here)",
+          .set = into(session)};
+}
+
+std::string item_row(const ListedItem& listed) {
+  const WorkItem& item = listed.item;
+  const std::string state =
+      item.status == ItemStatus::kResolved
+          ? std::string("resolved")
+          : fmt::format("{:.2f} {}", listed.details->vitality.value, listed.details->vitality.word);
+  return fmt::format("{:<10}  {:<13}  {}  {}\n", item.id, state,
+                     item.created_at.str().substr(0, 10), visible_line(item.text));
+}
+
+class Create : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "create",
+            .summary = "note something that is open, and print its id",
+            .examples =
+                "  skein item create \"Phase 2 release still pending\"\n"
+                "  skein item create \"Flaky retry test\" --thread a1b2c3d4e5f6 --json\n",
+            .details =
+                "An item that says nearly the same as an open one of its project is refused, which "
+                "is quoted; the exit code is 4."};
+  }
+
+  std::vector<Argument> arguments() override {
+    std::vector<Argument> all = {
+        {.names = "TEXT",
+         .value_name = "TEXT",
+         .help = "what is open",
+         .set = into(request_.text),
+         .required = true},
+        project_argument(
+            request_.project,
+            "what it belongs to (default: that of the session, else of the workspace)"),
+        session_argument(request_.session_id),
+        {.names = "--allow-duplicate",
+         .help = "even if an open item says nearly the same",
+         .set = into(request_.allow_duplicate)},
+    };
+    add_link_arguments(all, request_.opened_by, "what opened it: ");
+    return all;
+  }
+
+  Outcome run(Context& context) override {
+    const Stopwatch watch;
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN(const WorkItem item, open.items->create(request_));
+    context.out().write((context.json() ? create_thread_answer(item, watch) : item.id) + "\n");
+    return kExitDone;
+  }
+
+ private:
+  CreateItem request_;
+};
+
+class List : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "list",
+            .summary = "print what is open, the oldest first",
+            .examples =
+                "  skein item list\n"
+                "  skein item list --include-resolved --project billing --json\n"
+                "  skein item list --status resolved --thread a1b2c3d4e5f6\n",
+            .details =
+                "Each open item has its vitality, from 0 to 1: emerging, active, cooling or "
+                "dormant. Items with the\nsame text are shown once, by the oldest of them."};
+  }
+
+  std::vector<Argument> arguments() override {
+    std::vector<Argument> all = {
+        with_choices<ItemStatus>(
+            {.names = "--status", .value_name = "STATUS", .help = "which ones (default open)"},
+            {{"open", ItemStatus::kOpen}, {"resolved", ItemStatus::kResolved}}, request_.status),
+        {.names = "--include-resolved",
+         .help = "also those that were resolved in the last 14 days",
+         .set = into(request_.include_resolved)},
+        project_argument(request_.project, "only those of this project"),
+    };
+    add_link_arguments(all, request_.linked_to, "only those that link to ");
+    return all;
+  }
+
+  Outcome run(Context& context) override {
+    const Stopwatch watch;
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    request_.with_details = !context.json();
+    SKEIN_ASSIGN(const ItemListing listing, open.items->list(request_));
+    if (context.json()) {
+      context.out().write(list_threads_answer(listing, watch) + "\n");
+      return kExitDone;
+    }
+    for (const ListedItem& listed : listing.items) context.out().write(item_row(listed));
+    context.out().write(
+        fmt::format("{} open, {} resolved\n", listing.total_open, listing.total_resolved));
+    return kExitDone;
+  }
+
+ private:
+  ListItems request_;
+};
+
+class Resolve : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "resolve",
+            .summary = "mark an item as done",
+            .examples =
+                "  skein item resolve t-1a2b3c4d --note \"Released as 2.0\"\n"
+                "  skein item resolve --text-match \"package name\" --json\n",
+            .details =
+                "A text is looked for in open items, without regard to case, and must be in one of "
+                "them only.\nResolving an item again changes nothing."};
+  }
+
+  std::vector<Argument> arguments() override {
+    std::vector<Argument> all = {
+        {.names = "ID", .value_name = "ID", .help = "the item", .set = into(request_.id)},
+        {.names = "--text-match",
+         .value_name = "T",
+         .help = "a part of the item's text, instead of its id",
+         .set = into(request_.text_match)},
+        {.names = "--note",
+         .value_name = "N",
+         .help = "how it was resolved",
+         .set = into(request_.resolution_note)},
+        session_argument(request_.session_id),
+    };
+    add_link_arguments(all, request_.closed_by, "what closed it: ");
+    return all;
+  }
+
+  Outcome run(Context& context) override {
+    const Stopwatch watch;
+    if (request_.id.has_value() == request_.text_match.has_value()) {
+      return wrong_usage("name an item by its ID or by --text-match");
+    }
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN(const WorkItem item, open.items->resolve(request_));
+    if (context.json()) {
+      context.out().write(resolve_thread_answer(item, watch) + "\n");
+    } else {
+      context.out().write(fmt::format("resolved {}  {}\n", item.id, visible_line(item.text)));
+    }
+    return kExitDone;
+  }
+
+ private:
+  ResolveItem request_;
+};
+
+class Show : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "show",
+            .summary = "print an item with what opened it and what closed it",
+            .examples =
+                "  skein item show t-1a2b3c4d\n"
+                "  skein item show t-1a2b3c4d --json\n"};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {{.names = "ID",
+             .value_name = "ID",
+             .help = "the item",
+             .set = into(id_),
+             .required = true}};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN(const ListedItem listed, open.items->show(id_));
+    if (context.json()) {
+      SKEIN_ASSIGN(const std::string answer, show_item_answer(*open.store, listed));
+      context.out().write(answer + "\n");
+    } else {
+      SKEIN_ASSIGN(const std::string text, show_item_text(*open.store, listed));
+      context.out().write_stored(text);
+    }
+    return kExitDone;
+  }
+
+ private:
+  std::string id_;
+};
+
+}  // namespace
+
+CommandGroup item_commands() {
+  CommandGroup group{"item", "what is still open, from one session to the next", {}};
+  group.commands.push_back(std::make_unique<Create>());
+  group.commands.push_back(std::make_unique<List>());
+  group.commands.push_back(std::make_unique<Resolve>());
+  group.commands.push_back(std::make_unique<Show>());
+  return group;
+}
+
+}  // namespace skein

@@ -1,0 +1,16 @@
+// Takes JSON arrays apart.
+#pragma once
+
+#include <vector>
+
+#include "core/json.h"
+
+namespace skein {
+
+// The elements of a valid JSON array, as they stand in its text. Nothing for anything else.
+std::vector<RawJson> json_elements(RawJson array);
+
+// "[a,b]" of values that are JSON.
+std::string json_array_of(const std::vector<std::string>& values);
+
+}  // namespace skein

@@ -1,0 +1,268 @@
+#include "work/item_formats.h"
+
+#include <fmt/format.h>
+
+#include <unordered_map>
+
+#include "core/checksum.h"
+#include "core/json_array.h"
+#include "core/json_object.h"
+#include "core/quote.h"
+#include "core/text.h"
+#include "work/item_merge.h"
+
+namespace skein {
+namespace {
+
+// Collects the members of an object as fields of an item.
+class EntryReader {
+ public:
+  std::optional<WorkItem> read(RawJson object) {
+    JsonObjectReader reader;
+    std::vector<JsonMember> members;
+    if (!reader.read(object, members)) return std::nullopt;
+    const std::string_view text_name = name_of_text(members);
+    if (text_name.empty()) return std::nullopt;
+    for (const JsonMember& member : members) {
+      if (member.name == text_name) {
+        item_.text = json_to_string(member.value).value_or("");
+      } else if (!take(member)) {
+        keep(std::string(member.name), member.value);
+      }
+    }
+    if (fold_text(item_.text).empty()) return std::nullopt;
+    if (has_extra_) item_.extra = Json::trusted(extra_.str());
+    return std::move(item_);
+  }
+
+ private:
+  static std::string_view name_of_text(const std::vector<JsonMember>& members) {
+    for (const std::string_view name : {"text", "note", "item"}) {
+      for (const JsonMember& member : members) {
+        if (member.name == name && json_to_string(member.value)) return name;
+      }
+    }
+    return {};
+  }
+
+  void keep(const std::string& name, RawJson value) {
+    extra_.add_json(name, value);
+    has_extra_ = true;
+  }
+
+  // False, if Skein has no such field.
+  bool take(const JsonMember& member) {
+    if (member.name == "id") return take_id(member);
+    if (member.name == "status") return take_status(member);
+    if (member.name == "created_at") return take_time(member, item_.created_at);
+    if (member.name == "resolved_at") return take_time(member, item_.resolved_at);
+    if (member.name == "source_session") return take_text(member, item_.source_session);
+    if (member.name == "resolved_by_session") return take_text(member, item_.resolved_by_session);
+    if (member.name == "resolution_note") return take_text(member, item_.resolution_note);
+    return false;
+  }
+
+  bool keep_imported(const JsonMember& member) {
+    if (member.value != "null") keep("imported_" + std::string(member.name), member.value);
+    return true;
+  }
+
+  bool take_id(const JsonMember& member) {
+    auto id = json_to_string(member.value);
+    if (!id || !check_item_id(*id)) return keep_imported(member);
+    item_.id = *std::move(id);
+    return true;
+  }
+
+  bool take_status(const JsonMember& member) {
+    const auto status = json_to_string(member.value);
+    if (status == "resolved") {
+      item_.status = ItemStatus::kResolved;
+      return true;
+    }
+    return status == "open" ? true : keep_imported(member);
+  }
+
+  bool take_time(const JsonMember& member, Timestamp& target) {
+    const auto text = json_to_string(member.value);
+    const auto time = text ? Timestamp::parse(*text) : Result<Timestamp>(Timestamp{});
+    if (!time || !time->is_set()) return keep_imported(member);
+    target = *time;
+    return true;
+  }
+
+  bool take_text(const JsonMember& member, std::optional<std::string>& target) {
+    target = json_to_string(member.value);
+    return target ? true : keep_imported(member);
+  }
+
+  WorkItem item_;
+  JsonObject extra_;
+  bool has_extra_ = false;
+};
+
+std::optional<WorkItem> read_string(const std::string& text) {
+  const std::string_view trimmed = trim_json(text);
+  if (trimmed.starts_with('{') && validate_json(trimmed, "item")) {
+    if (auto item = EntryReader().read(trimmed)) return item;
+  }
+  if (fold_text(text).empty()) return std::nullopt;
+  WorkItem item;
+  item.text = text;
+  return item;
+}
+
+// What is known of the ids of a list.
+struct Known {
+  bool resolved = false;
+  std::string folded;
+};
+
+std::string derived_id(const WorkItem& item, const std::unordered_map<std::string, Known>& known) {
+  const std::string folded = fold_text(item.text);
+  for (std::uint64_t salt = 0;; ++salt) {
+    std::string id = fmt::format("t-{:08x}", checksum(folded, salt));
+    const auto found = known.find(id);
+    if (found == known.end()) return id;
+    const bool same_item = found->second.folded == folded &&
+                           found->second.resolved == (item.status == ItemStatus::kResolved);
+    if (same_item) return id;
+  }
+}
+
+void give_ids(std::vector<WorkItem>& items) {
+  std::unordered_map<std::string, Known> known;
+  bool all_have_ids = true;
+  for (const WorkItem& item : items) all_have_ids = all_have_ids && !item.id.empty();
+  if (all_have_ids) return;
+  for (const WorkItem& item : items) {
+    if (item.id.empty()) continue;
+    Known& entry = known[item.id];
+    entry.resolved = entry.resolved || item.status == ItemStatus::kResolved;
+    entry.folded = fold_text(item.text);
+  }
+  for (WorkItem& item : items) {
+    if (!item.id.empty()) continue;
+    item.id = derived_id(item, known);
+    known[item.id] = {item.status == ItemStatus::kResolved, fold_text(item.text)};
+  }
+}
+
+// What stands between the members of an item.
+struct Layout {
+  std::string_view before_first;
+  std::string_view between;
+  std::string_view colon;
+};
+constexpr Layout kOnOneLine{"", ",", ":"};
+constexpr Layout kInFile{"\n    ", ",\n    ", ": "};
+
+class ItemWriter {
+ public:
+  ItemWriter(std::string& out, const Layout& layout) : out_(out), layout_(layout) {}
+
+  // All but the closing brace.
+  void write(const WorkItem& item) {
+    out_ += '{';
+    add("id", std::string_view(item.id));
+    add("text", std::string_view(item.text));
+    add("status", std::string_view(to_string(item.status)));
+    add("created_at", item.created_at);
+    add("resolved_at", item.resolved_at);
+    add("source_session", item.source_session);
+    add("resolved_by_session", item.resolved_by_session);
+    add("resolution_note", item.resolution_note);
+    if (item.extra.empty()) return;
+    JsonObjectReader reader;
+    std::vector<JsonMember> members;
+    reader.read(item.extra.text(), members);
+    for (const JsonMember& member : members) {
+      begin(member.name);
+      append_json_on_one_line(out_, member.value);
+    }
+  }
+
+ private:
+  void begin(std::string_view name) {
+    out_ += out_.ends_with('{') ? layout_.before_first : layout_.between;
+    append_json_string(out_, name);
+    out_ += layout_.colon;
+  }
+  void add(std::string_view name, std::string_view text) {
+    begin(name);
+    append_json_string(out_, text);
+  }
+  void add(std::string_view name, Timestamp time) {
+    if (time.is_set()) add(name, std::string_view(time.str()));
+  }
+  void add(std::string_view name, const std::optional<std::string>& text) {
+    if (text) add(name, std::string_view(*text));
+  }
+
+  std::string& out_;
+  const Layout& layout_;
+};
+
+bool is_item_id_char(char c) {
+  return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '-';
+}
+
+}  // namespace
+
+const char* to_string(ItemStatus status) {
+  return status == ItemStatus::kOpen ? "open" : "resolved";
+}
+
+Result<void> check_item_id(std::string_view id) {
+  bool valid = id.starts_with("t-") && id.size() > 2 && id.size() <= limits::kMaxItemIdBytes;
+  for (const char c : id) valid = valid && is_item_id_char(c);
+  if (valid) return {};
+  return fail(
+      ErrorCode::kInvalid,
+      "item id must be t- and 1 to 64 of [A-Za-z0-9_-], such as t-1a2b3c4d, got " + quote(id));
+}
+
+std::optional<WorkItem> read_item(RawJson entry) {
+  if (entry.starts_with('"')) return read_string(unescape_json_string(entry));
+  if (entry.starts_with('{')) return EntryReader().read(entry);
+  return std::nullopt;
+}
+
+ItemList read_items(RawJson array, Timestamp created_at) {
+  ItemList list;
+  for (const RawJson entry : json_elements(array)) {
+    auto item = read_item(entry);
+    if (!item) {
+      list.others.push_back(Json::trusted(std::string(entry)));
+      continue;
+    }
+    if (!item->created_at.is_set()) item->created_at = created_at;
+    list.items.push_back(*std::move(item));
+  }
+  give_ids(list.items);
+  return merge(std::move(list), {});
+}
+
+std::string to_json(const WorkItem& item) {
+  std::string out;
+  ItemWriter(out, kOnOneLine).write(item);
+  return out += '}';
+}
+
+std::string to_json(const ItemList& list) {
+  std::string out = "[";
+  const auto begin_entry = [&out] { out += out.size() > 1 ? ",\n  " : "\n  "; };
+  for (const WorkItem& item : list.items) {
+    begin_entry();
+    ItemWriter(out, kInFile).write(item);
+    out += "\n  }";
+  }
+  for (const Json& other : list.others) {
+    begin_entry();
+    append_json_on_one_line(out, other.text());
+  }
+  return out += out.size() > 1 ? "\n]" : "]";
+}
+
+}  // namespace skein

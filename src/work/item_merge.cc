@@ -1,0 +1,120 @@
+#include "work/item_merge.h"
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/json_object.h"
+#include "core/text.h"
+
+namespace skein {
+namespace {
+
+bool said_earlier(const WorkItem& a, const WorkItem& b) {
+  // Of texts of the same time the longer one says more.
+  return std::tuple(a.created_at, b.text.size(), std::string_view(a.text)) <
+         std::tuple(b.created_at, a.text.size(), std::string_view(b.text));
+}
+
+// Known before unknown.
+auto rank(const std::optional<std::string>& text) {
+  return std::pair(!text.has_value(), std::string_view(text ? *text : std::string_view()));
+}
+
+bool resolved_earlier(const WorkItem& a, const WorkItem& b) {
+  const auto key = [](const WorkItem& item) {
+    return std::tuple(item.status == ItemStatus::kOpen, !item.resolved_at.is_set(),
+                      item.resolved_at, rank(item.resolved_by_session), rank(item.resolution_note));
+  };
+  return key(a) < key(b);
+}
+
+void take_resolution(WorkItem& item, const WorkItem& from) {
+  item.status = from.status;
+  item.resolved_at = from.resolved_at;
+  item.resolved_by_session = from.resolved_by_session;
+  item.resolution_note = from.resolution_note;
+}
+
+Json join_fields(const Json& a, const Json& b) {
+  if (a == b || b.empty()) return a;
+  if (a.empty()) return b;
+  JsonObject joined;
+  std::unordered_set<std::string> names;
+  JsonObjectReader reader;
+  std::vector<JsonMember> members;
+  for (const Json* object : {&a, &b}) {
+    reader.read(object->text(), members);
+    for (const JsonMember& member : members) {
+      if (names.emplace(member.name).second) joined.add_json(member.name, member.value);
+    }
+  }
+  return Json::trusted(joined.str());
+}
+
+void join_equal_ids(std::vector<WorkItem>& items) {
+  std::vector<WorkItem> joined;
+  joined.reserve(items.size());
+  std::unordered_map<std::string, std::size_t> place_of_id;
+  for (WorkItem& item : items) {
+    const auto [place, is_new] = place_of_id.emplace(item.id, joined.size());
+    if (is_new) {
+      joined.push_back(std::move(item));
+    } else {
+      joined[place->second] = join(joined[place->second], item);
+    }
+  }
+  items = std::move(joined);
+}
+
+void resolve_equal_texts(std::vector<WorkItem>& items) {
+  std::unordered_map<std::string, std::vector<std::size_t>> resolved_by_text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (items[i].status == ItemStatus::kResolved && items[i].resolved_at.is_set()) {
+      resolved_by_text[fold_text(items[i].text)].push_back(i);
+    }
+  }
+  if (resolved_by_text.empty()) return;
+  for (WorkItem& item : items) {
+    if (item.status == ItemStatus::kResolved) continue;
+    const auto found = resolved_by_text.find(fold_text(item.text));
+    if (found == resolved_by_text.end()) continue;
+    const WorkItem* first = nullptr;
+    for (const std::size_t i : found->second) {
+      const bool applies = item.created_at < items[i].resolved_at;
+      if (applies && (first == nullptr || resolved_earlier(items[i], *first))) first = &items[i];
+    }
+    if (first != nullptr) take_resolution(item, *first);
+  }
+}
+
+void add_others(std::vector<Json>& others, const std::vector<Json>& more) {
+  for (const Json& other : more) {
+    if (std::find(others.begin(), others.end(), other) == others.end()) others.push_back(other);
+  }
+}
+
+}  // namespace
+
+WorkItem join(const WorkItem& a, const WorkItem& b) {
+  WorkItem item = said_earlier(b, a) ? b : a;
+  item.source_session =
+      rank(b.source_session) < rank(a.source_session) ? b.source_session : a.source_session;
+  take_resolution(item, resolved_earlier(b, a) ? b : a);
+  item.extra = join_fields(a.extra, b.extra);
+  return item;
+}
+
+ItemList merge(ItemList a, const ItemList& b) {
+  a.items.insert(a.items.end(), b.items.begin(), b.items.end());
+  join_equal_ids(a.items);
+  resolve_equal_texts(a.items);
+  std::sort(a.items.begin(), a.items.end(), [](const WorkItem& x, const WorkItem& y) {
+    return std::tie(x.created_at, x.id) < std::tie(y.created_at, y.id);
+  });
+  add_others(a.others, b.others);
+  return a;
+}
+
+}  // namespace skein

@@ -1,0 +1,21 @@
+// How two lists of items become one, wherever that happens.
+#pragma once
+
+#include "work/item_formats.h"
+
+namespace skein {
+
+// One item of two that have the same id. Commutative, associative and idempotent in all that Skein
+// interprets: resolved wins over open; of two resolutions the first one made; of two texts the one
+// that was created earlier; a session that is known over none. Of unknown fields, those of `a`.
+WorkItem join(const WorkItem& a, const WorkItem& b);
+
+// All items of both, those of the same id joined, in the order of their creation. An open item is
+// resolved by an item of another id that says the same (fold_text) and was resolved after the open
+// one was created: a problem that comes back is a new item, which the old resolution leaves alone.
+//
+// No item is ever lost, and none that is resolved becomes open again. Commutative and idempotent;
+// lists that take each other over become equal, in whichever order that happens.
+ItemList merge(ItemList a, const ItemList& b);
+
+}  // namespace skein

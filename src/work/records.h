@@ -1,0 +1,35 @@
+// Records of the store, as the parts of a workspace use them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/store.h"
+
+namespace skein {
+
+// Nothing, when there is no such record.
+Result<std::optional<Record>> read_record(Store& store, std::string_view collection,
+                                          std::string_view key);
+
+// Delivers the records whose keys begin so, page by page, in the order of their keys or backwards,
+// until the sink says no.
+Result<void> scan_prefix(Store& store, std::string_view collection, std::string_view prefix,
+                         const std::function<bool(const Record&)>& sink,
+                         Direction direction = Direction::kForward);
+
+RecordWrite put_record(std::string_view collection, std::string key, std::string bytes,
+                       std::optional<Version> expect_version = std::nullopt);
+RecordWrite delete_record(std::string_view collection, std::string key);
+
+// Writes what `make` reads and makes; again, when others wrote in between.
+Result<void> write_again_on_conflict(Store& store,
+                                     const std::function<Result<std::vector<RecordWrite>>()>& make);
+
+// A name as a part of a key: no "/" in it, and different ones stay different.
+std::string key_part(std::string_view name);
+
+}  // namespace skein

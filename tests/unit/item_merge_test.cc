@@ -1,0 +1,243 @@
+#include "work/item_merge.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "work/item_view.h"
+
+namespace skein::test {
+namespace {
+
+using testing::SizeIs;
+
+Timestamp at(std::int64_t seconds) { return Timestamp::from_ms(seconds * 1000); }
+
+WorkItem open_item(std::string id, std::string text, std::int64_t created) {
+  WorkItem item;
+  item.id = std::move(id);
+  item.text = std::move(text);
+  item.created_at = at(created);
+  return item;
+}
+
+WorkItem resolved_item(std::string id, std::string text, std::int64_t created,
+                       std::int64_t resolved, std::string note = "done") {
+  WorkItem item = open_item(std::move(id), std::move(text), created);
+  item.status = ItemStatus::kResolved;
+  item.resolved_at = at(resolved);
+  item.resolution_note = std::move(note);
+  return item;
+}
+
+ItemList list_of(std::vector<WorkItem> items) { return merge({std::move(items), {}}, {}); }
+
+TEST(Merging, ForTheSameIdResolvedWinsOverOpenWhicheverSideIsNewer) {
+  const WorkItem open = open_item("t-1", "X", 9);  // created later than the other was resolved
+  const WorkItem resolved = resolved_item("t-1", "X", 1, 2);
+  for (const auto& [a, b] : {std::pair(open, resolved), std::pair(resolved, open)}) {
+    const ItemList merged = merge(list_of({a}), list_of({b}));
+    ASSERT_THAT(merged.items, SizeIs(1));
+    EXPECT_EQ(merged.items[0].status, ItemStatus::kResolved);
+    EXPECT_EQ(merged.items[0].resolution_note, "done");
+  }
+}
+
+TEST(Merging, OfTwoResolutionsTheFirstIsKept) {
+  const ItemList merged = merge(list_of({resolved_item("t-1", "X", 1, 5, "second")}),
+                                list_of({resolved_item("t-1", "X", 1, 3, "first")}));
+  EXPECT_EQ(merged.items[0].resolution_note, "first");
+  EXPECT_EQ(merged.items[0].resolved_at, at(3));
+}
+
+TEST(Merging, ForEqualTextsResolvedWinsOverWhatWasCreatedBefore) {
+  const ItemList merged = merge(list_of({open_item("t-1", "Fix the Bug", 1)}),
+                                list_of({resolved_item("t-2", "fix the bug", 2, 5)}));
+  ASSERT_THAT(merged.items, SizeIs(2));
+  EXPECT_EQ(merged.items[0].status, ItemStatus::kResolved);
+  EXPECT_EQ(merged.items[0].id, "t-1");
+  EXPECT_EQ(merged.items[0].resolved_at, at(5));
+  EXPECT_THAT(shown_items(merged.items), SizeIs(1)) << "one deed resolved both";
+}
+
+TEST(Merging, AProblemThatComesBackStaysOpen) {
+  const ItemList merged = merge(list_of({open_item("t-1", "ÄPFEL", 6)}),
+                                list_of({resolved_item("t-2", "äpfel", 2, 5)}));
+  EXPECT_EQ(merged.items[1].id, "t-1");
+  EXPECT_EQ(merged.items[1].status, ItemStatus::kOpen);
+  EXPECT_THAT(shown_items(merged.items), SizeIs(2));
+}
+
+TEST(Merging, SameIdWithAnotherTextIsOneItemWithTheOriginalText) {
+  const ItemList merged = merge(list_of({open_item("t-1", "a longer note about it", 5)}),
+                                list_of({open_item("t-1", "original", 1)}));
+  ASSERT_THAT(merged.items, SizeIs(1));
+  EXPECT_EQ(merged.items[0].text, "original");
+  EXPECT_EQ(merged.items[0].created_at, at(1));
+}
+
+TEST(Merging, CreationAndSourceSessionSurvive) {
+  WorkItem known = open_item("t-1", "X", 1);
+  known.source_session = "s-1";
+  const WorkItem resolved = resolved_item("t-1", "X", 4, 5);
+  for (const auto& [a, b] : {std::pair(known, resolved), std::pair(resolved, known)}) {
+    const WorkItem joined = join(a, b);
+    EXPECT_EQ(joined.created_at, at(1));
+    EXPECT_EQ(joined.source_session, "s-1");
+    EXPECT_EQ(joined.status, ItemStatus::kResolved);
+  }
+}
+
+TEST(Merging, OfUnknownFieldsThoseOfTheFirstListAreKept) {
+  WorkItem here = open_item("t-1", "X", 1);
+  here.extra = Json::trusted(R"({"priority":1,"mine":true})");
+  WorkItem there = here;
+  there.extra = Json::trusted(R"({"priority":2,"theirs":true})");
+  EXPECT_EQ(join(here, there).extra.text(), R"({"priority":1,"mine":true,"theirs":true})");
+}
+
+TEST(Merging, OpenItemsOfEqualTextAreAllKeptAndShownOnce) {
+  const ItemList merged =
+      merge(list_of({open_item("t-b", "same", 2)}), list_of({open_item("t-a", "SAME", 3)}));
+  EXPECT_THAT(merged.items, SizeIs(2));
+  const auto shown = shown_items(merged.items);
+  ASSERT_THAT(shown, SizeIs(1));
+  EXPECT_EQ(shown[0].id, "t-b") << "the oldest";
+}
+
+// --- Laws, over random lists ---
+
+class RandomLists {
+ public:
+  explicit RandomLists(std::uint64_t seed) : random_(seed) {}
+
+  // With `texts` 0 every item says something of its own.
+  ItemList next(std::size_t texts) {
+    std::vector<WorkItem> items;
+    for (std::size_t count = pick(6); count > 0; --count) {
+      const std::string id = "t-" + std::to_string(pick(5));
+      const std::string text = texts == 0 ? id : "text " + std::to_string(pick(texts));
+      const auto created = static_cast<std::int64_t>(pick(8));
+      WorkItem item = pick(2) == 0
+                          ? open_item(id, text, created)
+                          : resolved_item(id, text, created, static_cast<std::int64_t>(pick(10)),
+                                          std::to_string(pick(3)));
+      if (pick(2) == 0) item.source_session = "s-" + std::to_string(pick(3));
+      items.push_back(std::move(item));
+    }
+    return list_of(std::move(items));
+  }
+
+ private:
+  std::size_t pick(std::size_t below) { return random_() % below; }
+  std::mt19937_64 random_;
+};
+
+TEST(MergingLaws, TheOrderOfListsDoesNotMatter) {
+  RandomLists lists(1);
+  for (int round = 0; round < 3000; ++round) {
+    const ItemList a = lists.next(2);
+    const ItemList b = lists.next(2);
+    ASSERT_EQ(merge(a, b), merge(b, a)) << round;
+  }
+}
+
+TEST(MergingLaws, MergingAgainChangesNothing) {
+  RandomLists lists(2);
+  for (int round = 0; round < 3000; ++round) {
+    const ItemList a = lists.next(2);
+    const ItemList b = lists.next(2);
+    const ItemList merged = merge(a, b);
+    ASSERT_EQ(merge(a, a), a) << round;
+    ASSERT_EQ(merge(merged, b), merged) << round;
+    ASSERT_EQ(merge(merged, merged), merged) << round;
+  }
+}
+
+TEST(MergingLaws, HowListsAreGroupedDoesNotMatterWhereTextsDiffer) {
+  RandomLists lists(3);
+  for (int round = 0; round < 3000; ++round) {
+    const ItemList a = lists.next(0);
+    const ItemList b = lists.next(0);
+    const ItemList c = lists.next(0);
+    ASSERT_EQ(merge(merge(a, b), c), merge(a, merge(b, c))) << round;
+  }
+}
+
+TEST(MergingLaws, ListsThatTakeEachOtherOverBecomeEqual) {
+  RandomLists lists(4);
+  for (int round = 0; round < 3000; ++round) {
+    ItemList a = lists.next(2);
+    ItemList b = lists.next(2);
+    ItemList c = lists.next(2);
+    // Each sees the others in another order.
+    b = merge(b, a);
+    c = merge(merge(c, a), b);
+    a = merge(merge(a, c), b);
+    b = merge(merge(b, a), c);
+    c = merge(merge(c, b), a);
+    a = merge(merge(a, b), c);
+    ASSERT_EQ(a, b) << round;
+    ASSERT_EQ(b, c) << round;
+  }
+}
+
+TEST(MergingLaws, NothingIsLostAndNothingResolvedComesBack) {
+  RandomLists lists(5);
+  for (int round = 0; round < 3000; ++round) {
+    const ItemList a = lists.next(2);
+    const ItemList b = lists.next(2);
+    const ItemList merged = merge(a, b);
+    for (const ItemList* part : {&a, &b}) {
+      for (const WorkItem& item : part->items) {
+        const auto found = std::find_if(merged.items.begin(), merged.items.end(),
+                                        [&](const WorkItem& other) { return other.id == item.id; });
+        ASSERT_NE(found, merged.items.end()) << round;
+        if (item.status == ItemStatus::kResolved) {
+          ASSERT_EQ(found->status, ItemStatus::kResolved) << round;
+        }
+      }
+    }
+  }
+}
+
+// --- Near-duplicates ---
+
+bool alike(const std::string& a, const std::string& b) {
+  return near_duplicate(a, {open_item("t-1", b, 1)}) != nullptr;
+}
+
+TEST(NearDuplicates, AreTextsWithNearlyTheSameWords) {
+  EXPECT_TRUE(alike("Fix the login bug", "fix login bug"));
+  EXPECT_TRUE(alike("Fix the login bug!", "FIX  THE LOGIN BUG"));
+  EXPECT_TRUE(alike("Исправить ошибку входа", "исправить ОШИБКУ входа."));
+  EXPECT_TRUE(alike("修正登录页面的错误", "修正登录页面错误"));
+  EXPECT_FALSE(alike("Update the README", "Update the CHANGELOG"));
+  EXPECT_FALSE(alike("Write tests for the parser", "Deploy the new parser tomorrow"));
+}
+
+TEST(NearDuplicates, ASharedIssueKeyCountsMore) {
+  EXPECT_TRUE(alike("Fix OD-692 login", "OD-692: login broken on Safari"));
+  EXPECT_FALSE(alike("Fix crash login", "login broken on Safari"));
+  EXPECT_FALSE(alike("OD-692 write tests", "OD-692 update docs"));
+  EXPECT_FALSE(alike("Fix the flaky login test of OD-692", "Fix the flaky login test of OD-693"));
+}
+
+TEST(NearDuplicates, ANumberThatDiffersTellsItemsApart) {
+  EXPECT_FALSE(alike("Migrate the users of shard 12 now", "Migrate the users of shard 13 now"));
+  EXPECT_FALSE(alike("Release version 2 of the client", "Release version 3 of the client"));
+}
+
+TEST(NearDuplicates, ASingleWordIsLikeItselfOnly) {
+  EXPECT_TRUE(alike("Tests", "tests"));
+  EXPECT_FALSE(alike("tests", "write tests"));
+  EXPECT_FALSE(alike("OD-692", "OD-692 write tests"));
+}
+
+TEST(NearDuplicates, AreLookedForAmongOpenItemsOnly) {
+  EXPECT_EQ(near_duplicate("X", {resolved_item("t-1", "X", 1, 2)}), nullptr);
+}
+
+}  // namespace
+}  // namespace skein::test
