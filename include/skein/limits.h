@@ -20,6 +20,7 @@ inline constexpr std::size_t kMaxBatch = 10'000;    // appends or writes of one 
 inline constexpr std::size_t kMaxCreateEvents = 100'000;  // events that a thread is created with
 inline constexpr std::size_t kMaxFilterTerms = 16;
 inline constexpr std::size_t kMaxPins = 1000;
+inline constexpr std::size_t kMaxSubscribers = 4096;  // of one manager
 inline constexpr std::size_t kMaxCollectionBytes = 64;
 inline constexpr std::size_t kMaxRecordKeyBytes = 512;
 inline constexpr std::size_t kMaxRecordBytes = std::size_t{16} << 20;

@@ -92,6 +92,9 @@ struct Append {
   Event event;
   std::optional<LeaseToken> fence;
   std::optional<Seq> expect_seq;  // the seq that the event must get
+  // The version that the manifest must have: what the caller read in it, such as the status, holds
+  // at the moment of the append.
+  std::optional<Version> expect_version{};
 };
 
 struct Appended {
@@ -129,11 +132,12 @@ struct Change {
   Seq seq = 0;               // kAppended
   std::string collection{};  // records
   std::string key{};         // records
+  std::string cursor{};      // to go on right after this one; the same for every reader
 };
 
 struct ChangeBatch {
   std::vector<Change> changes;
-  std::string cursor;  // hand it to the next call
+  std::string cursor;  // hand it to the next call; at or after that of the last change
 };
 
 struct Lease {
@@ -215,14 +219,17 @@ class Store {
   virtual Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                                   const UpdateOptions& options) = 0;
 
-  // Removes manifest, events, alias and lease. False: there was no such thread.
-  virtual Result<bool> remove(ThreadId id) = 0;
+  // Removes manifest, events, alias and lease. False: there was no such thread. kConflict
+  // (expect_version), kFenced.
+  virtual Result<bool> remove(ThreadId id, const UpdateOptions& options) = 0;
+  Result<bool> remove(ThreadId id) { return remove(id, {}); }
 
   // Appends in the order given, with a result for each; one refusal never fails its neighbours.
   // Every event that is acknowledged is durable. kNotFound: no such thread, and none is made.
-  // kInvalid: a rule, or a `base` that does not lie before the event. kConflict: expect_seq, or a
-  // key that came with another event. kFenced: the token is not the current one; this is looked at
-  // first. A key that is known with the same event answers the seq of then, whatever expect_seq.
+  // kInvalid: a rule, or a `base` that does not lie before the event. kConflict: expect_seq,
+  // expect_version, or a key that came with another event. kFenced: the token is not the current
+  // one; this is looked at first. A key that is known with the same event answers the seq of then,
+  // whatever was expected.
   // Sets updated_at to the event's timestamp if that is later.
   virtual std::vector<Result<Appended>> append(std::span<const Append> appends) = 0;
 

@@ -178,6 +178,11 @@ Result<void> check_version(std::string_view what, std::optional<Version> expecte
   return tl::unexpected(wrong_version(what, *expected, found));
 }
 
+Result<void> check_manifest_version(const Append& append, Version found) {
+  if (!append.expect_version) return {};
+  return check_version("manifest of thread " + append.thread.str(), append.expect_version, found);
+}
+
 Result<void> check_position(const Append& append, Seq next) {
   if (append.expect_seq && *append.expect_seq != next) {
     return tl::unexpected(wrong_seq(append.thread, *append.expect_seq, next));

@@ -37,6 +37,8 @@ Error bad_cursor(std::string_view cursor);
 
 // kConflict unless nothing was expected or it was found.
 Result<void> check_version(std::string_view what, std::optional<Version> expected, Version found);
+// The same for the manifest of the thread that is appended to.
+Result<void> check_manifest_version(const Append& append, Version found);
 // expect_seq and base against the seq that the event would get.
 Result<void> check_position(const Append& append, Seq next);
 // Whether the thread to be forked has that agent and that many events.

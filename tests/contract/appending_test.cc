@@ -193,6 +193,21 @@ TEST_P(Appending, AtAnExpectedSeqOnly) {
   EXPECT_THAT(read_seqs(store(), id), ElementsAre(1, 2));
 }
 
+TEST_P(Appending, AtAnExpectedVersionOfTheManifestOnly) {
+  Manifest manifest = create_thread(store());
+  const auto append = [&](std::string_view text, Version version) {
+    return append_one(store(), Append{manifest.id, message(text), {}, {}, version});
+  };
+  EXPECT_TRUE(ok(append("a", manifest.version)));
+  EXPECT_TRUE(ok(append("appends leave the version alone", manifest.version)));
+  const Version before = manifest.version;
+  manifest = must(store().update(manifest.id, patch(R"({"status":"closed"})"), {}));
+  EXPECT_TRUE(fails(append("b", before), ErrorCode::kConflict,
+                    {std::to_string(before), std::to_string(manifest.version)}));
+  EXPECT_EQ(get_thread(store(), manifest.id).last_seq, 2U);
+  EXPECT_TRUE(ok(append("c", manifest.version)));
+}
+
 TEST_P(Appending, RefusesABaseThatDoesNotLieBeforeTheEvent) {
   const ThreadId id = create_thread(store(), "agent", {message("a"), message("b")}).id;
   for (const Seq base : {Seq{3}, Seq{4}, kLastSeq, Seq{1} << 63}) {
@@ -348,6 +363,15 @@ TEST_P(Keys, AnswerWhateverSeqIsExpectedButNotPastAFence) {
   EXPECT_TRUE(must(append_one(store(), again)).repeated);
   again.fence = 4711;
   EXPECT_TRUE(fails(append_one(store(), again), ErrorCode::kFenced));
+}
+
+TEST_P(Keys, AnswerWhateverVersionIsExpected) {
+  const ThreadId id = create_thread(store()).id;
+  const Event event = with_key(message("a"), "k");
+  must_append(store(), id, event);
+  const Appended again = must(append_one(store(), Append{id, event, {}, {}, Version{0}}));
+  EXPECT_TRUE(again.repeated);
+  EXPECT_EQ(again.seq, 1U);
 }
 
 TEST_P(Keys, TellEveryTwoStringsApart) {

@@ -224,6 +224,25 @@ TEST_P(ChangeFeed, RefusesCursorsThatItDidNotMake) {
   }
 }
 
+TEST_P(ChangeFeed, GoesOnAfterEachSingleChange) {
+  const ThreadId id = create_thread(store(), "agent", {message("a"), message("b")}).id;
+  std::vector<Append> batch(3, Append{id, message("c"), {}, {}});
+  for (const auto& answer : store().append(batch)) EXPECT_TRUE(ok(answer));
+  must(store().update(id, patch(R"({"title":"x"})"), {}));
+  put("r", "1");
+  const std::vector<std::string> all = whole_feed();
+  ASSERT_THAT(all, SizeIs(8));
+  const ChangeBatch whole = must(store().changes("", 100, 0ms));
+  for (std::size_t i = 0; i < whole.changes.size(); ++i) {
+    std::string cursor = whole.changes[i].cursor;
+    const std::vector<std::string> rest = drain_text(store(), cursor, 2);
+    EXPECT_EQ(rest, std::vector(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end()));
+    // The same place has the same name, however it was come to.
+    const std::string before = i == 0 ? "" : whole.changes[i - 1].cursor;
+    EXPECT_EQ(must(store().changes(before, 1, 0ms)).changes.at(0).cursor, whole.changes[i].cursor);
+  }
+}
+
 TEST_P(ChangeFeed, RefusesLimitsAndWaitsBeyondTheRules) {
   EXPECT_TRUE(fails(store().changes("", 0, 0ms), ErrorCode::kInvalid));
   EXPECT_TRUE(fails(store().changes("", limits::kMaxChanges + 1, 0ms), ErrorCode::kInvalid,

@@ -1,5 +1,6 @@
 #include "contract/child_commands.h"
 
+#include "skein/thread_manager.h"
 #include "support/builders.h"
 #include "support/child.h"
 #include "support/expect.h"
@@ -42,6 +43,21 @@ int put(Store& store, const Arguments& arguments) {
   return 0;
 }
 
+int start_limited(Store& store, const Arguments& arguments) {
+  const ActiveLimit limit{"user_id", std::stoull(arguments.at(2))};
+  ThreadManager manager(store, {.clock = nullptr, .ids = nullptr, .active_limits = {limit}});
+  NewConversation conversation;
+  conversation.agent_id = "agent";
+  conversation.metadata = json(R"({"user_id":"u"})");
+  tell_parent("ready");
+  if (!hear_parent()) return 3;
+  for (int i = 0; i < std::stoi(arguments.at(3)); ++i) {
+    const auto made = manager.create(conversation);
+    tell_parent(made ? "started" : to_string(made.error().code));
+  }
+  return 0;
+}
+
 }  // namespace
 
 int child_command(const Arguments& arguments) {
@@ -51,6 +67,7 @@ int child_command(const Arguments& arguments) {
   if (command == "changes") return changes(*store, arguments);
   if (command == "lease") return lease(*store, arguments);
   if (command == "put") return put(*store, arguments);
+  if (command == "start_limited") return start_limited(*store, arguments);
   return 2;
 }
 

@@ -1,4 +1,4 @@
-// What a second process does to the store for tests/contract/processes_test.cc.
+// What a second process does to the store for the tests of this folder.
 #pragma once
 
 #include <string>
@@ -12,6 +12,9 @@ namespace skein::test {
 //   changes URL CURSOR            says each change since, then "cursor C"
 //   lease URL THREAD HOLDER MS    says "token T", or the code of the error
 //   put URL COLLECTION KEY BYTES  writes a record
+//   start_limited URL MAX COUNT   says "ready", waits for a line, then tries to start COUNT threads
+//                                 of one user who may have MAX, and says "started" or the code of
+//                                 the error for each
 int child_command(const std::vector<std::string>& arguments);
 
 }  // namespace skein::test

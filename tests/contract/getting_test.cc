@@ -63,7 +63,19 @@ TEST_P(Removing, WhatIsNotThereSaysSo) {
   const ThreadId id = create_thread(store()).id;
   EXPECT_TRUE(must(store().remove(id)));
   EXPECT_FALSE(must(store().remove(id)));
+  EXPECT_FALSE(must(store().remove(id, {.expect_version = 1, .fence = {}})));
   EXPECT_THAT(whole_feed(), ElementsAre("removed " + id.str()));
+}
+
+TEST_P(Removing, AnExpectedVersionOnly) {
+  const Manifest made = create_thread(store());
+  const Manifest changed = must(store().update(made.id, patch(R"({"title":"x"})"), {}));
+  EXPECT_TRUE(fails(store().remove(made.id, {.expect_version = made.version, .fence = {}}),
+                    ErrorCode::kConflict, {std::to_string(made.version)}));
+  EXPECT_TRUE(exists(store(), made.id));
+  must_append(store(), made.id, message("appends leave the version alone"));
+  EXPECT_TRUE(must(store().remove(made.id, {.expect_version = changed.version, .fence = {}})));
+  EXPECT_FALSE(exists(store(), made.id));
 }
 
 TEST_P(Removing, LeavesOtherThreadsAlone) {

@@ -187,6 +187,14 @@ TEST_P(Leases, FenceRecordsOfAThreadThatIsGone) {
   EXPECT_THAT(scan_all(store(), "runs"), IsEmpty());
 }
 
+TEST_P(Leases, FenceTheRemovalOfTheirThread) {
+  const LeaseToken token = must(take("one")).token;
+  EXPECT_TRUE(
+      fails(store().remove(id_, {.expect_version = {}, .fence = token + 1}), ErrorCode::kFenced));
+  EXPECT_TRUE(exists(store(), id_));
+  EXPECT_TRUE(must(store().remove(id_, {.expect_version = {}, .fence = token})));
+}
+
 TEST_P(Leases, LeaveManifestAndFeedAlone) {
   const std::string before = describe(get_thread(store(), id_));
   const std::vector<std::string> feed = whole_feed();

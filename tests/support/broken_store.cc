@@ -19,7 +19,9 @@ class PassingStore : public Store {
                           const UpdateOptions& options) override {
     return inner_.update(id, patch, options);
   }
-  Result<bool> remove(ThreadId id) override { return inner_.remove(id); }
+  Result<bool> remove(ThreadId id, const UpdateOptions& options) override {
+    return inner_.remove(id, options);
+  }
   std::vector<Result<Appended>> append(std::span<const Append> appends) override {
     return inner_.append(appends);
   }

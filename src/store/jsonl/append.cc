@@ -83,12 +83,25 @@ class Committer {
         return *known;
       }
     }
+    if (append.expect_version) {
+      SKEIN_TRY(refresh_head());
+      SKEIN_TRY(check_manifest_version(append, state_.writer.head.manifest.version));
+    }
     SKEIN_TRY(check_position(append, next_seq_));
     const Seq seq = next_seq_++;
     encode(append, seq);
     if (!append.event.key.empty()) new_keys_[append.event.key] = {seq, &append.event};
     accepted_.push_back(result);
     return Appended{seq, false};
+  }
+
+  // Once for all: under the thread's lock nobody else changes line 1.
+  Result<void> refresh_head() {
+    if (head_is_fresh_) return {};
+    SKEIN_ASSIGN(const bool found, store_.writer_.refresh_head(state_));
+    if (!found) return tl::unexpected(unknown_thread(state_.id));
+    head_is_fresh_ = true;
+    return {};
   }
 
   void encode(const Append& append, Seq seq) {
@@ -145,8 +158,7 @@ class Committer {
   // later than both, line 1 has to say so.
   Result<void> keep_latest_time() {
     if (latest_ <= last_time_ || latest_ <= state_.writer.head.manifest.updated_at) return {};
-    SKEIN_ASSIGN(const bool found, store_.writer_.refresh_head(state_));
-    if (!found) return tl::unexpected(unknown_thread(state_.id));
+    SKEIN_TRY(refresh_head());
     Manifest manifest = state_.writer.head.manifest;
     if (manifest.updated_at >= latest_) return {};
     manifest.updated_at = latest_;
@@ -177,6 +189,7 @@ class Committer {
   JsonlStore& store_;
   ThreadState& state_;
   std::optional<LeaseState> lease_;
+  bool head_is_fresh_ = false;
   Seq first_seq_ = 1;
   Seq next_seq_ = 1;
   Timestamp last_time_;

@@ -309,45 +309,51 @@ std::string Feed::cursor_at(const Position& position) const {
   return generation_ + "-" + std::to_string(position.offset) + "-" + std::to_string(position.skip);
 }
 
-void Feed::deliver(std::uint64_t offset, const Entry& entry, std::size_t limit, Position& next,
+void Feed::deliver(const EntryPlace& place, const Entry& entry, std::size_t limit, Position& next,
                    std::vector<Change>& changes) const {
   const std::uint64_t skip = std::exchange(next.skip, 0);
+  const auto tell = [&](Change change, const Position& after) {
+    change.cursor = cursor_at(after);
+    changes.push_back(std::move(change));
+  };
+  const Position after_entry{place.end, 0};
   if (entry.kind == 'w' || entry.kind == 'x') {
     const auto last = record_entries_.find(std::string(entry.name));
-    if (last != record_entries_.end() && last->second > offset) return;
+    if (last != record_entries_.end() && last->second > place.offset) return;
     const auto slash = entry.name.find('/');
     Change change;
     change.kind = entry.kind == 'w' ? ChangeKind::kRecordWritten : ChangeKind::kRecordDeleted;
     change.collection = entry.name.substr(0, slash);
     change.key = entry.name.substr(slash + 1);
-    changes.push_back(std::move(change));
+    tell(std::move(change), after_entry);
     return;
   }
   const auto known = threads_.find(entry.thread);
   if (known == threads_.end()) return;
-  if (entry.kind != 'd' && offset < known->second.removed_at) return;
+  if (entry.kind != 'd' && place.offset < known->second.removed_at) return;
   switch (entry.kind) {
     case 'c':
-      changes.push_back({.kind = ChangeKind::kCreated, .thread = entry.thread});
+      tell({.kind = ChangeKind::kCreated, .thread = entry.thread}, after_entry);
       return;
     case 'u':
-      if (offset < known->second.updated_at) return;
-      changes.push_back({.kind = ChangeKind::kUpdated, .thread = entry.thread});
+      if (place.offset < known->second.updated_at) return;
+      tell({.kind = ChangeKind::kUpdated, .thread = entry.thread}, after_entry);
       return;
     case 'd':
-      changes.push_back({.kind = ChangeKind::kRemoved, .thread = entry.thread});
+      tell({.kind = ChangeKind::kRemoved, .thread = entry.thread}, after_entry);
       return;
     default:
       break;
   }
-  const auto mended = mended_first_.find(offset);
+  const auto mended = mended_first_.find(place.offset);
   const Seq first = mended == mended_first_.end() ? entry.first : mended->second;
   for (Seq seq = first + skip; seq <= entry.last; ++seq) {
     if (changes.size() == limit) {
       next.skip = seq - first;
       return;
     }
-    changes.push_back({.kind = ChangeKind::kAppended, .thread = entry.thread, .seq = seq});
+    tell({.kind = ChangeKind::kAppended, .thread = entry.thread, .seq = seq},
+         seq == entry.last ? after_entry : Position{place.offset, seq - first + 1});
   }
 }
 
@@ -362,7 +368,7 @@ Result<ChangeBatch> Feed::read(std::string_view cursor, std::size_t limit) {
     SKEIN_ASSIGN(const bool more, reader.next(line));
     if (!more) break;
     if (const auto entry = parse(line.text)) {
-      deliver(line.offset, *entry, limit, next, batch.changes);
+      deliver({line.offset, reader.offset()}, *entry, limit, next, batch.changes);
       if (next.skip > 0) break;
     }
     next.offset = reader.offset();

@@ -79,6 +79,11 @@ class Feed {
     std::uint64_t skip = 0;  // changes of the entry there that were delivered already
   };
 
+  struct EntryPlace {
+    std::uint64_t offset = 0;
+    std::uint64_t end = 0;  // where the next one begins
+  };
+
   static std::optional<Entry> parse(std::string_view line);
   static void append_entry(std::string& out, std::string_view text);
   // Returns when they are written: whoever is next to change the same must find them before its
@@ -93,7 +98,7 @@ class Feed {
   Result<Position> position_of(std::string_view cursor);
   std::string cursor_at(const Position& position) const;
   // Sets next.skip if the limit was reached within the entry.
-  void deliver(std::uint64_t offset, const Entry& entry, std::size_t limit, Position& next,
+  void deliver(const EntryPlace& place, const Entry& entry, std::size_t limit, Position& next,
                std::vector<Change>& changes) const;
 
   Folder& folder_;

@@ -118,14 +118,23 @@ Result<Manifest> JsonlStore::update(ThreadId id, const ManifestPatch& patch,
   return manifest;
 }
 
-Result<bool> JsonlStore::remove(ThreadId id) {
+Result<bool> JsonlStore::remove(ThreadId id, const UpdateOptions& options) {
   SKEIN_TRY(folder_->flusher().check());
   const std::shared_ptr<ThreadState> state = threads_.get(id);
   SKEIN_ASSIGN(const ThreadLock lock, ThreadLock::acquire(*folder_, *state));
   SKEIN_ASSIGN(auto agent, catalog_.locate(id));
   if (!agent) return false;
-  // The tombstone first: a file without one would vanish without a trace in a feed made anew.
+  if (options.fence) {
+    SKEIN_ASSIGN(const LeaseState lease, read_lease(id));
+    SKEIN_TRY(check_fence(lease, id, options.fence));
+  }
   const auto readable = writer_.refresh_head(*state);
+  if (options.expect_version) {
+    SKEIN_TRY(readable);
+    SKEIN_TRY(check_version("manifest of thread " + id.str(), options.expect_version,
+                            state->writer.head.manifest.version));
+  }
+  // The tombstone first: a file without one would vanish without a trace in a feed made anew.
   SKEIN_TRY(records_.bury(
       id, readable && *readable ? state->writer.head.manifest.version : kUnknownVersion));
   state->writer = WriterView{};

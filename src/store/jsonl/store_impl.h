@@ -27,7 +27,7 @@ class JsonlStore final : public Store {
   Result<ThreadPage> list(const ListQuery& query) override;
   Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                           const UpdateOptions& options) override;
-  Result<bool> remove(ThreadId id) override;
+  Result<bool> remove(ThreadId id, const UpdateOptions& options) override;
   std::vector<Result<Appended>> append(std::span<const Append> appends) override;
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override;
   Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,

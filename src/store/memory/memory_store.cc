@@ -45,7 +45,7 @@ class MemoryStore final : public Store {
   Result<ThreadPage> list(const ListQuery& query) override;
   Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                           const UpdateOptions& options) override;
-  Result<bool> remove(ThreadId id) override;
+  Result<bool> remove(ThreadId id, const UpdateOptions& options) override;
   std::vector<Result<Appended>> append(std::span<const Append> appends) override;
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override;
   Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,
@@ -180,10 +180,13 @@ Result<Manifest> MemoryStore::update(ThreadId id, const ManifestPatch& patch,
   return manifest;
 }
 
-Result<bool> MemoryStore::remove(ThreadId id) {
+Result<bool> MemoryStore::remove(ThreadId id, const UpdateOptions& options) {
   const std::lock_guard lock(mutex_);
   const StoredThread* thread = find(id);
   if (thread == nullptr) return false;
+  SKEIN_TRY(check_fence(thread->lease, id, options.fence));
+  SKEIN_TRY(check_version("manifest of thread " + id.str(), options.expect_version,
+                          thread->manifest.version));
   feed_.erase(thread->created_at);
   feed_.erase(thread->updated_at);
   for (const Position at : thread->appended_at) feed_.erase(at);
@@ -218,6 +221,7 @@ Result<Appended> MemoryStore::append_one(const Append& append) {
       return tl::unexpected(key_reused(append.thread, append.event.key, known->second));
     }
   }
+  SKEIN_TRY(check_manifest_version(append, thread->manifest.version));
   SKEIN_TRY(check_position(append, thread->manifest.last_seq + 1));
   add_event(*thread, append.event);
   return Appended{thread->manifest.last_seq, false};
@@ -276,6 +280,7 @@ Result<ChangeBatch> MemoryStore::changes(std::string_view cursor, std::size_t li
        ++at) {
     batch.changes.push_back(at->second);
     after = at->first;
+    batch.changes.back().cursor = std::to_string(after);
   }
   batch.cursor = std::to_string(after);
   return batch;

@@ -80,6 +80,8 @@ Result<Result<Appended>> AppendJob::append_one(WriteContext& context, const Item
     SKEIN_ASSIGN(auto known, look_up(context.database, item));
     if (known) return std::move(*known);
   }
+  if (auto expected = check_manifest_version(append, head->version); !expected)
+    return refuse(std::move(expected.error()));
   if (auto placed = check_position(append, head->last_seq + 1); !placed)
     return refuse(std::move(placed.error()));
   SKEIN_TRY(insert_event(context, append.thread, *head, item.event));

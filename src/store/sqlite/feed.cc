@@ -162,7 +162,10 @@ Result<ChangeBatch> read_changes(Readers& readers, Watch& watch, std::string_vie
     }
     ChangeBatch batch;
     if (!page.entries.empty()) after = page.entries.back().first;
-    for (auto& [position, change] : page.entries) batch.changes.push_back(std::move(change));
+    for (auto& [position, change] : page.entries) {
+      change.cursor = std::to_string(position);
+      batch.changes.push_back(std::move(change));
+    }
     batch.cursor = std::to_string(after);
     return batch;
   }

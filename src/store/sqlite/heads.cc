@@ -21,7 +21,8 @@ Result<std::optional<Head>> load_head(Database& database, ThreadId id) {
             .status = static_cast<int>(thread.integer(4)),
             .updated = thread.integer(1),
             .listed = thread.integer(2),
-            .last_seq = 0};
+            .last_seq = 0,
+            .version = static_cast<Version>(thread.integer(3))};
   SKEIN_ASSIGN(Query event, database.query(kLastEvent));
   SKEIN_ASSIGN(const bool any, event.bind(id.bits()).step());
   if (!any) return head;

@@ -20,6 +20,7 @@ struct Head {
   std::int64_t updated = 0;  // updated_at, exactly
   std::int64_t listed = 0;   // its entry in `listed`; never later than `updated`
   Seq last_seq = 0;
+  Version version = 0;  // of the manifest
 };
 
 // Nothing: no such thread.

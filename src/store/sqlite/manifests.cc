@@ -107,7 +107,8 @@ Result<Head> insert_thread(WriteContext& context, Manifest& manifest, std::int64
                   .status = static_cast<int>(manifest.status),
                   .updated = manifest.updated_at.us,
                   .listed = listed,
-                  .last_seq = 0};
+                  .last_seq = 0,
+                  .version = manifest.version};
   SKEIN_TRY(run(database, kInsertThread, manifest.id.bits(), agent, manifest.created_at.us,
                 head.updated, head.listed, static_cast<int>(manifest.status), g, g,
                 manifest.alias));

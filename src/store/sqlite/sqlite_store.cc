@@ -49,7 +49,9 @@ class SqliteStore final : public Store {
                           const UpdateOptions& options) override {
     return update_thread(*writer_, options_, id, patch, options);
   }
-  Result<bool> remove(ThreadId id) override { return remove_thread(*writer_, id); }
+  Result<bool> remove(ThreadId id, const UpdateOptions& options) override {
+    return remove_thread(*writer_, id, options);
+  }
   std::vector<Result<Appended>> append(std::span<const Append> appends) override {
     return append_events(*writer_, options_, appends);
   }

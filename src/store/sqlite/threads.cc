@@ -191,17 +191,33 @@ class UpdateJob : public Job {
   const UpdateOptions& update_;
 };
 
-struct RemoveJob : Job {
-  explicit RemoveJob(ThreadId thread) : id(thread) {}
+class RemoveJob : public Job {
+ public:
+  RemoveJob(ThreadId id, const UpdateOptions& options) : id_(id), options_(options) {}
 
-  Result<void> apply(WriteContext& context) override {
-    context.heads.erase(id);
-    SKEIN_ASSIGN(answer, delete_thread(context, id));
-    return {};
+  Result<void> apply(WriteContext& context) override { return settle(remove(context), answer); }
+
+  Result<bool> answer = false;
+
+ private:
+  Result<Result<bool>> remove(WriteContext& context) {
+    if (options_.fence || options_.expect_version) {
+      SKEIN_ASSIGN(const Head* head, context.heads.find(context.database, id_));
+      if (head == nullptr) return Result<bool>(false);
+      SKEIN_ASSIGN(auto fenced, refuse_fence(context.database, id_, options_.fence));
+      if (fenced) return Result<bool>(tl::unexpected(std::move(*fenced)));
+      if (auto checked = check_version("manifest of thread " + id_.str(), options_.expect_version,
+                                       head->version);
+          !checked)
+        return Result<bool>(tl::unexpected(std::move(checked.error())));
+    }
+    context.heads.erase(id_);
+    SKEIN_ASSIGN(const bool removed, delete_thread(context, id_));
+    return Result<bool>(removed);
   }
 
-  const ThreadId id;
-  bool answer = false;
+  const ThreadId id_;
+  const UpdateOptions& options_;
 };
 
 }  // namespace
@@ -221,10 +237,10 @@ Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, Thre
   return std::move(job.answer);
 }
 
-Result<bool> remove_thread(Writer& writer, ThreadId id) {
-  RemoveJob job(id);
+Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options) {
+  RemoveJob job(id, options);
   SKEIN_TRY(writer.run(job));
-  return job.answer;
+  return std::move(job.answer);
 }
 
 }  // namespace skein::sqlite

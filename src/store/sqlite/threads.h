@@ -10,6 +10,6 @@ Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
                                const NewThread& request);
 Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, ThreadId id,
                                const ManifestPatch& patch, const UpdateOptions& update);
-Result<bool> remove_thread(Writer& writer, ThreadId id);
+Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options);
 
 }  // namespace skein::sqlite

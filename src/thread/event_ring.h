@@ -1,0 +1,50 @@
+// The latest events, kept once for all subscribers of a manager.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "thread/thread_event_reader.h"
+
+namespace skein {
+
+// Thread-safe. Bounded by events and bytes: whoever is further behind than it reaches must read the
+// store, and finds the way back by a cursor.
+class EventRing {
+ public:
+  struct Place {
+    std::uint64_t batch = 0;
+    std::size_t event = 0;
+  };
+
+  // Begins anew at that place in the feed, or at none yet; everybody's place is lost.
+  void restart(std::optional<std::string> cursor);
+  void publish(ThreadEventBatch batch);
+
+  // Where to go on from after the cursor; nothing, if that place is not in here.
+  std::optional<Place> find(const std::string& cursor) const;
+
+  // The batch at the place, waiting for it. Null: the place is lost, or `stop`.
+  std::shared_ptr<const ThreadEventBatch> take(const Place& place, const std::stop_token& stop);
+
+  // Until something is published, the time is over, or `stop`.
+  void wait(std::chrono::milliseconds time, const std::stop_token& stop);
+
+ private:
+  mutable std::mutex mutex_;  // protects all below
+  std::condition_variable_any published_;
+  std::deque<std::shared_ptr<const ThreadEventBatch>> batches_;
+  std::uint64_t first_ = 0;         // the number of the first of them
+  std::optional<std::string> end_;  // cursor
+  std::size_t events_ = 0;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace skein
