@@ -33,6 +33,8 @@ inline constexpr std::size_t kMaxWorkSessionIdBytes = 64;
 inline constexpr std::size_t kMaxLinkBytes = 128;  // what an item links to
 inline constexpr std::size_t kMaxSessionNotesBytes =
     std::size_t{256} << 10;  // what a session ends with, its items aside
+inline constexpr std::size_t kMaxContextTokens = 10'000'000;  // budget of one context
+inline constexpr std::size_t kMaxSummaryTokens = 100'000;     // of one summary
 inline constexpr long long kMaxLeaseMs = 24LL * 3600 * 1000;
 inline constexpr long long kMaxWaitMs = 60LL * 1000;  // longest wait of one read of the change feed
 

@@ -12,6 +12,7 @@
 #include "cli/show_text.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "skein/context.h"
 #include "skein/threads.h"
 
 namespace skein {
@@ -174,6 +175,7 @@ class Delete : public Command {
       }
     }
     SKEIN_ASSIGN(const bool removed, store->remove(manifest.id));
+    SKEIN_TRY(forget_context(*store, manifest.id));
     if (!removed) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
     if (context.json()) {
       context.out().write(
@@ -206,6 +208,8 @@ CommandGroup thread_commands() {
   group.commands.push_back(std::make_unique<Show>());
   group.commands.push_back(thread_append_command());
   group.commands.push_back(thread_events_command());
+  group.commands.push_back(thread_context_command());
+  group.commands.push_back(thread_summarize_command());
   group.commands.push_back(std::make_unique<Fork>());
   group.commands.push_back(std::make_unique<Delete>());
   return group;

@@ -8,7 +8,9 @@
 namespace skein {
 
 std::unique_ptr<Command> thread_append_command();
+std::unique_ptr<Command> thread_context_command();
 std::unique_ptr<Command> thread_events_command();
 std::unique_ptr<Command> thread_list_command();
+std::unique_ptr<Command> thread_summarize_command();
 
 }  // namespace skein
