@@ -22,7 +22,9 @@
 #include <vector>
 
 #include "skein/clock.h"
+#include "skein/context.h"
 #include "skein/store.h"
+#include "skein/summary.h"
 #include "skein/thread_events.h"
 
 namespace skein {
@@ -154,6 +156,13 @@ class ThreadManager {
   // changes nothing. kInvalid: there is no such event.
   Result<Manifest> pin(std::string_view thread, Seq seq);
   Result<Manifest> unpin(std::string_view thread, Seq seq);
+
+  // What of the thread fits into a model's window; see skein/context.h.
+  Result<ContextWindow> context(std::string_view thread, const ContextRequest& request = {});
+  // Appends a summary of what is old, or takes one out of force; see skein/summary.h.
+  Result<std::optional<Summary>> summarize(std::string_view thread,
+                                           const SummarizeRequest& request = {});
+  Result<Seq> undo_summary(std::string_view thread, const UndoRequest& request = {});
 
   // Removes a thread for good, and leaves a record that it went (skein/retention.h). Idempotent:
   // false, when there is no such thread.

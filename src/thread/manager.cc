@@ -277,6 +277,23 @@ Result<Manifest> ThreadManager::unpin(std::string_view thread, Seq seq) {
                 {});
 }
 
+Result<ContextWindow> ThreadManager::context(std::string_view thread,
+                                             const ContextRequest& request) {
+  SKEIN_ASSIGN(const Manifest manifest, find(store_, thread));
+  return make_context(store_, manifest.id, request);
+}
+
+Result<std::optional<Summary>> ThreadManager::summarize(std::string_view thread,
+                                                        const SummarizeRequest& request) {
+  SKEIN_ASSIGN(const Manifest manifest, find(store_, thread));
+  return summarize_thread(store_, manifest.id, request);
+}
+
+Result<Seq> ThreadManager::undo_summary(std::string_view thread, const UndoRequest& request) {
+  SKEIN_ASSIGN(const Manifest manifest, find(store_, thread));
+  return skein::undo_summary(store_, manifest.id, request);
+}
+
 Result<bool> ThreadManager::remove(std::string_view thread) {
   SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(thread));
   for (int attempt = 0;; ++attempt) {

@@ -2,6 +2,7 @@
 
 #include "core/json_object.h"
 #include "core/try.h"
+#include "skein/context.h"
 #include "skein/limits.h"
 #include "store/find_record.h"
 #include "thread/announcements.h"
@@ -52,6 +53,7 @@ Result<bool> remove_recorded(Store& store, const Manifest& manifest, std::string
     SKEIN_TRY(forget_removal(store, manifest.id));
   }
   if (removed) SKEIN_TRY(forget_announcements(store, manifest.id));
+  if (removed) SKEIN_TRY(forget_context(store, manifest.id));
   return removed;
 }
 

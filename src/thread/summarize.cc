@@ -7,6 +7,7 @@
 #include "skein/context.h"
 #include "skein/limits.h"
 #include "thread/passing_summary.h"
+#include "thread/status.h"
 #include "thread/thread_index.h"
 #include "thread/thread_view.h"
 #include "thread/tool_pairs.h"
@@ -133,23 +134,48 @@ bool still_holds(const Plan& plan, const ThreadView& view) {
          plan.earlier.without(seq_set_of(in_force)).empty() && !plan.covers.empty();
 }
 
-Result<void> check_open(const Manifest& manifest) {
-  if (manifest.status == ThreadStatus::kActive || manifest.status == ThreadStatus::kPaused) {
-    return {};
-  }
-  return fail(ErrorCode::kConflict, fmt::format("thread {} is {}: it takes no messages",
-                                                manifest.id.str(), to_string(manifest.status)));
-}
-
-Result<Seq> append_at_end(Store& store, ThreadId thread, Event event, Seq last,
+// Appends behind the last event that the index knows. Without a fence, only while messages go into
+// the thread.
+Result<Seq> append_at_end(Store& store, const ThreadIndex& index, Event event,
                           std::optional<LeaseToken> fence) {
-  const Append append{thread, std::move(event), fence, last + 1};
+  Append append{index.manifest().id, std::move(event), fence, index.last() + 1};
+  if (!fence) {
+    SKEIN_TRY(check_takes_messages(index.manifest()));
+    append.expect_version = index.manifest().version;
+  }
   SKEIN_ASSIGN(const Appended appended, std::move(store.append({&append, 1}).front()));
   return appended.seq;
 }
 
-bool was_overtaken(const Result<Seq>& appended) {
-  return !appended && appended.error().code == ErrorCode::kConflict;
+// A conflict may be with the thread's status, too; looking again tells.
+bool was_overtaken(const Result<Seq>& appended, int tries) {
+  return !appended && appended.error().code == ErrorCode::kConflict && tries < kMostTries;
+}
+
+// Earlier summaries first, then what they do not cover.
+Result<std::vector<SummaryPart>> read_parts(Store& store, const ThreadIndex& index,
+                                            const Plan& plan) {
+  const ThreadId thread = index.manifest().id;
+  const SeqSet covered = view_of(index.head()).covered;
+  SKEIN_ASSIGN(auto parts, read_summary_parts(store, thread, plan.earlier));
+  SKEIN_ASSIGN(auto fresh, read_summary_parts(store, thread,
+                                              plan.covers.without(plan.earlier).without(covered)));
+  if (fresh.empty()) return fresh;
+  std::move(fresh.begin(), fresh.end(), std::back_inserter(parts));
+  return parts;
+}
+
+Result<Seq> append_summary(Store& store, ThreadId thread, const Plan& plan, const Summary& summary,
+                           std::optional<LeaseToken> fence) {
+  for (int tries = 1;; ++tries) {
+    SKEIN_ASSIGN(const ThreadIndex index, ThreadIndex::load(store, thread));
+    if (!still_holds(plan, view_of(index.head()))) {
+      return fail(ErrorCode::kConflict,
+                  "thread " + thread.str() + " went on from before what was summarised meanwhile");
+    }
+    auto appended = append_at_end(store, index, summary_event(summary), fence);
+    if (!was_overtaken(appended, tries)) return appended;
+  }
 }
 
 }  // namespace
@@ -161,16 +187,11 @@ Result<std::optional<Summary>> summarize_thread(Store& store, ThreadId thread,
                                                  limits::kMaxSummaryTokens, request.max_tokens));
   }
   SKEIN_ASSIGN(const ThreadIndex index, ThreadIndex::load(store, thread));
-  SKEIN_TRY(check_open(index.manifest()));
+  if (!request.fence) SKEIN_TRY(check_takes_messages(index.manifest()));
   SKEIN_ASSIGN(const auto plan, make_plan(store, index, request));
   if (!plan) return std::nullopt;
-  const ThreadView view = view_of(index.head());
-  SKEIN_ASSIGN(auto parts, read_summary_parts(store, thread, plan->earlier));
-  SKEIN_ASSIGN(
-      auto fresh,
-      read_summary_parts(store, thread, plan->covers.without(plan->earlier).without(view.covered)));
-  if (fresh.empty()) return std::nullopt;
-  std::move(fresh.begin(), fresh.end(), std::back_inserter(parts));
+  SKEIN_ASSIGN(const auto parts, read_parts(store, index, *plan));
+  if (parts.empty()) return std::nullopt;
   Summarizer& summarizer =
       request.summarizer != nullptr ? *request.summarizer : extractive_summarizer();
   Summary summary;
@@ -180,26 +201,13 @@ Result<std::optional<Summary>> summarize_thread(Store& store, ThreadId thread,
                 fmt::format("{} tokens are too few for a summary", request.max_tokens));
   }
   summary.covers = few_ranges(plan->covers.ranges());
-  Seq last = index.last();
-  for (int tries = 1;; ++tries) {
-    const auto appended = append_at_end(store, thread, summary_event(summary), last, request.fence);
-    if (!was_overtaken(appended) || tries == kMostTries) {
-      SKEIN_ASSIGN(summary.seq, appended);
-      return summary;
-    }
-    SKEIN_ASSIGN(const ThreadIndex now, ThreadIndex::load(store, thread));
-    last = now.last();
-    if (!still_holds(*plan, view_of(now.head()))) {
-      return fail(ErrorCode::kConflict,
-                  "thread " + thread.str() + " went on from before what was summarised meanwhile");
-    }
-  }
+  SKEIN_ASSIGN(summary.seq, append_summary(store, thread, *plan, summary, request.fence));
+  return summary;
 }
 
 Result<Seq> undo_summary(Store& store, ThreadId thread, const UndoRequest& request) {
   for (int tries = 1;; ++tries) {
     SKEIN_ASSIGN(const ThreadIndex index, ThreadIndex::load(store, thread));
-    SKEIN_TRY(check_open(index.manifest()));
     const ThreadView view = view_of(index.head());
     const Seq newest = view.in_force.empty() ? 0 : view.in_force.back().seq;
     const Seq seq = request.seq.value_or(newest);
@@ -214,9 +222,8 @@ Result<Seq> undo_summary(Store& store, ThreadId thread, const UndoRequest& reque
     event.payload = Message{Role::kSystem, fmt::format("Summary {} was undone.", seq)};
     event.memory_type = MemoryType::kContextSummary;
     event.metadata = undoes_metadata(seq);
-    const auto appended =
-        append_at_end(store, thread, std::move(event), index.last(), request.fence);
-    if (was_overtaken(appended) && tries < kMostTries) continue;
+    const auto appended = append_at_end(store, index, std::move(event), request.fence);
+    if (was_overtaken(appended, tries)) continue;
     SKEIN_TRY(appended);
     return seq;
   }

@@ -6,6 +6,7 @@
 
 #include "core/try.h"
 #include "skein/limits.h"
+#include "store/find_record.h"
 
 namespace skein {
 namespace {
@@ -34,12 +35,6 @@ Result<std::vector<Record>> scan_prefix(Store& store, const std::string& prefix,
   return store.scan(range);
 }
 
-Result<std::optional<Record>> read_record(Store& store, const std::string& key) {
-  SKEIN_ASSIGN(auto records, scan_prefix(store, key, 1));
-  if (records.empty() || records.front().key != key) return std::nullopt;
-  return std::move(records.front());
-}
-
 Result<Manifest> get_manifest(Store& store, ThreadId thread) {
   SKEIN_ASSIGN(auto manifest, store.get(thread));
   if (manifest) return std::move(*manifest);
@@ -60,7 +55,7 @@ Result<ThreadIndex> ThreadIndex::load(Store& store, ThreadId thread, Stored stor
 }
 
 Result<void> ThreadIndex::find_stored() {
-  const auto record = read_record(store_, head_key(manifest_.id));
+  const auto record = find_record(store_, kIndexCollection, head_key(manifest_.id));
   if (!record && record.error().code == ErrorCode::kDamaged) return {};
   if (!record) return tl::unexpected(record.error());
   stored_version_ = *record ? (*record)->version : 0;
@@ -192,8 +187,8 @@ Result<const ThreadIndex::Chunk*> ThreadIndex::chunk(std::size_t number) {
   const Seq last = std::min<Seq>(first + kChunkEvents - 1, head_.events);
   Chunk events;
   if (first <= stored_) {
-    SKEIN_ASSIGN(const auto record,
-                 read_record(store_, chunk_key(manifest_.id, head_.generation, number)));
+    SKEIN_ASSIGN(const auto record, find_record(store_, kIndexCollection,
+                                                chunk_key(manifest_.id, head_.generation, number)));
     auto parsed = record ? parse_chunk(record->bytes) : std::nullopt;
     const Seq here = std::min(last, stored_) - first + 1;
     // Another process may have written more meanwhile.

@@ -1,8 +1,8 @@
 #include "thread/extract/candidates.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <numeric>
 #include <unordered_set>
 
 #include "skein/tokens.h"
@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kLongestSentence = 400;  // bytes; longer ones are cut
 constexpr std::size_t kMostOfTool = 20;        // sentences of one tool response
 constexpr std::size_t kAnswersWithin = 4;      // parts after a question
+constexpr std::size_t kTimes = 12;
 
 bool contains_any(std::string_view text, const std::vector<std::string_view>& words) {
   return std::any_of(words.begin(), words.end(), [text](std::string_view word) {
@@ -86,6 +87,7 @@ class Gatherer {
     for (std::size_t i = 0; i < parts_.size(); ++i) add_part(i);
     weigh();
     settle_questions();
+    spread_over_time();
     for (Sentence& sentence : material_.sentences) {
       sentence.tokens = static_cast<std::uint32_t>(count_tokens(sentence.line)) + 1;
     }
@@ -173,6 +175,22 @@ class Gatherer {
           break;
         }
       }
+    }
+  }
+
+  // Each twelfth of the conversation counts as something to be covered, too: of sentences that say
+  // equally much, those from different times are chosen.
+  void spread_over_time() {
+    std::vector<double>& weights = material_.weights;
+    if (weights.empty()) return;
+    const double mean =
+        std::accumulate(weights.begin(), weights.end(), 0.0) / static_cast<double>(weights.size());
+    const auto first = static_cast<std::uint32_t>(weights.size());
+    weights.resize(weights.size() + kTimes, 2 * mean);
+    for (std::size_t i = 0; i < material_.sentences.size(); ++i) {
+      if (material_.sentences[i].terms.size() < 3) continue;  // "Fine." is short, and says as much
+      const std::size_t time = part_of_sentence_[i] * kTimes / parts_.size();
+      material_.sentences[i].terms.push_back(first + static_cast<std::uint32_t>(time));
     }
   }
 

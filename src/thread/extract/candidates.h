@@ -23,8 +23,9 @@ struct Sentence {
 
 struct SummaryMaterial {
   std::vector<Sentence> sentences;  // in the order of the parts
-  std::vector<double> weights;      // of each term: high for what is said in several parts but not
-                                    // in most, and for names and numbers
+  // Of each term: high for what is said in several parts but not in most, and for names and
+  // numbers. The last terms are no words but times.
+  std::vector<double> weights;
 };
 
 SummaryMaterial gather_material(const std::vector<SummaryPart>& parts);
