@@ -18,7 +18,8 @@ namespace {
 FileStamp stamp_of(const struct stat& st) {
   return {.inode = st.st_ino,
           .size = static_cast<std::uint64_t>(st.st_size),
-          .mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec};
+          .mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec,
+          .has_name = st.st_nlink > 0};
 }
 
 // Calls `write_some(done)` until everything is written.

@@ -44,6 +44,8 @@ struct FileStamp {
   std::uint64_t inode = 0;
   std::uint64_t size = 0;
   std::int64_t mtime_ns = 0;
+  bool has_name =
+      true;  // false for an open file that was removed, or that another took the place of
   friend bool operator==(const FileStamp&, const FileStamp&) = default;
 };
 

@@ -2,6 +2,7 @@
 // the files.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <list>
@@ -32,6 +33,7 @@ struct AppendRequest {
 struct WriterView {
   std::string agent;
   std::shared_ptr<const ThreadFile> file;
+  std::chrono::steady_clock::time_point path_followed;  // when the path was last seen to lead there
   Head head;
   Tail tail;
   // Idempotency keys up to keys_to; built when first needed.

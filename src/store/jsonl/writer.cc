@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 
 #include "core/try.h"
@@ -12,6 +13,7 @@ namespace skein::jsonl {
 namespace {
 
 constexpr std::size_t kCopyBytes = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kFollowPathEvery{20};
 
 std::string sidecar_path(const Folder& folder, ThreadId id) {
   return folder.own_path("manifests", id);
@@ -31,12 +33,26 @@ Result<void> copy_bytes(const ThreadFile& from, std::uint64_t begin, std::uint64
   return {};
 }
 
+// The file that is open, unless another has its place. Whoever replaces or removes a file takes its
+// name away, which the open file shows; only one that was moved elsewhere keeps a name, and for
+// those the path is followed, not every time.
+Result<std::optional<FileStamp>> look_at(WriterView& view) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - view.path_followed > kFollowPathEvery) {
+    view.path_followed = now;
+    return stat_file(view.file->path);
+  }
+  SKEIN_ASSIGN(const auto stamp, stat_open(view.file->fd, view.file->path));
+  if (!stamp.has_name) return std::nullopt;
+  return stamp;
+}
+
 }  // namespace
 
 Result<bool> Writer::refresh(ThreadState& state) {
   WriterView& view = state.writer;
   if (view.file) {
-    SKEIN_ASSIGN(const auto stamp, stat_file(view.file->path));
+    SKEIN_ASSIGN(const auto stamp, look_at(view));
     if (stamp && stamp->inode == view.file->inode && stamp->size >= view.tail.end.lines_end) {
       // Another process may have put a line of the same length where the torn one was.
       if (stamp->size != view.tail.size || view.tail.end.torn_bytes > 0) {

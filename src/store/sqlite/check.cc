@@ -29,7 +29,7 @@ constexpr char kColumns[] =
     "SELECT agents.name, created, status, alias,"
     " (SELECT count(*) FROM changes WHERE g = made OR g = version) = 1 + (made <> version)"
     " FROM threads LEFT JOIN agents USING(agent) WHERE id = ?";
-constexpr char kIsListed[] = "SELECT 1 FROM listed WHERE agent = ? AND updated = ? AND id = ?";
+constexpr char kIsListed[] = "SELECT behind FROM listed WHERE agent = ? AND updated = ? AND id = ?";
 constexpr char kHasMeta[] = "SELECT 1 FROM thread_meta WHERE key = ? AND value = ? AND id = ?";
 constexpr char kRecords[] =
     "SELECT record, collection, key, version, crc, bytes,"
@@ -216,7 +216,8 @@ Result<void> Check::check_columns(Database& database, const StoredThread& thread
     SKEIN_ASSIGN(Query query, database.query(kIsListed));
     query.bind(thread.head.agent, thread.head.listed, id.bits());
     SKEIN_ASSIGN(const bool listed, query.step());
-    if (!listed) disagrees("the list by time of update");
+    const bool behind = thread.head.updated > thread.head.listed;
+    if (!listed || (behind && query.integer(0) == 0)) disagrees("the list by time of update");
   }
   for (const auto& [key, value] : scalar_members(manifest.metadata)) {
     SKEIN_ASSIGN(Query query, database.query(kHasMeta));

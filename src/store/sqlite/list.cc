@@ -30,7 +30,8 @@ constexpr char kAgentsByOldest[] =
     " (SELECT min(created) FROM threads WHERE threads.agent = agents.agent)";
 
 constexpr char kByUpdated[] =
-    "SELECT id, updated FROM listed WHERE agent = ? AND updated <= ? ORDER BY updated DESC";
+    "SELECT id, updated, behind FROM listed"
+    " WHERE agent = ? AND updated <= ? ORDER BY updated DESC";
 constexpr char kByNewest[] =
     "SELECT id, created FROM threads INDEXED BY threads_by_created"
     " WHERE agent = ? AND created <= ? ORDER BY created DESC";
@@ -76,6 +77,8 @@ class Listing {
 
  private:
   bool oldest_first() const { return query_.order == ListOrder::kCreatedOldestFirst; }
+  // Whether being a thread of the agent is not enough.
+  bool filters() const { return query_.status || !plan_.metadata.empty(); }
   bool before(const Candidate& a, const Candidate& b) const {
     if (a.us != b.us) return oldest_first() == (a.us < b.us);
     return a.id < b.id;
@@ -180,6 +183,11 @@ Result<void> Listing::walk(std::int64_t agent) {
     if (best_.size() == want_ && best_.front().us != at_best &&
         oldest_first() == (best_.front().us < at_best))
       return {};
+    const bool exact = !by_update || query.integer(2) == 0;
+    if (exact && !filters()) {
+      offer({query.integer(1), id_at(query)});
+      continue;
+    }
     SKEIN_ASSIGN(const auto candidate, examine(id_at(query)));
     if (candidate) offer(*candidate);
   }
@@ -212,7 +220,7 @@ Result<std::uint64_t> Listing::total() {
     for (const ThreadId id : *matches_) SKEIN_TRY(count(id));
     return total;
   }
-  const bool all = !query_.status && plan_.metadata.empty();
+  const bool all = !filters();
   for (const std::int64_t agent : agents_) {
     SKEIN_ASSIGN(Query query, database_.query(all ? kCountAgent : kByOldest));
     query.bind(agent);

@@ -24,7 +24,8 @@ constexpr char kUpdateThread[] =
 constexpr char kStoreManifest[] = "INSERT OR REPLACE INTO manifests(id, crc, body) VALUES(?, ?, ?)";
 constexpr char kInsertMeta[] = "INSERT OR IGNORE INTO thread_meta(key, value, id) VALUES(?, ?, ?)";
 constexpr char kDeleteMeta[] = "DELETE FROM thread_meta WHERE key = ? AND value = ? AND id = ?";
-constexpr char kInsertListed[] = "INSERT INTO listed(agent, updated, id) VALUES(?, ?, ?)";
+constexpr char kInsertListed[] =
+    "INSERT INTO listed(agent, updated, id, behind) VALUES(?, ?, ?, 0)";
 constexpr char kDeleteListed[] = "DELETE FROM listed WHERE agent = ? AND updated = ? AND id = ?";
 constexpr char kDeleteChange[] = "DELETE FROM changes WHERE g = ?";
 constexpr char kPlaces[] = "SELECT made, version FROM threads WHERE id = ?";

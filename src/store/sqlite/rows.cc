@@ -15,7 +15,9 @@ constexpr char kInsertEvent[] =
     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr char kInsertBranch[] = "INSERT INTO branches(id, seq, base) VALUES(?, ?, ?)";
 constexpr char kUnlist[] = "DELETE FROM listed WHERE agent = ? AND updated = ? AND id = ?";
-constexpr char kList[] = "INSERT INTO listed(agent, updated, id) VALUES(?, ?, ?)";
+constexpr char kList[] = "INSERT INTO listed(agent, updated, id, behind) VALUES(?, ?, ?, 0)";
+constexpr char kFallBehind[] =
+    "UPDATE listed SET behind = 1 WHERE agent = ? AND updated = ? AND id = ?";
 constexpr char kInsertChange[] =
     "INSERT INTO changes(g, kind, thread, collection, key, crc) VALUES(?, ?, ?, ?, ?, ?)";
 
@@ -65,6 +67,9 @@ Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
   if (updated > head.listed + kListLagUs) {
     SKEIN_TRY(move_in_list(context.database, id, head.agent, head.listed, updated));
     head.listed = updated;
+  } else if (updated > head.listed && head.updated <= head.listed) {
+    SKEIN_ASSIGN(Query behind, context.database.query(kFallBehind));
+    SKEIN_TRY(behind.bind(head.agent, head.listed, id.bits()).run());
   }
   EventRow row{.g = context.next_g(),
                .id = id,

@@ -105,7 +105,11 @@ CREATE TABLE changes(
 CREATE UNIQUE INDEX deleted_records ON changes(collection, key) WHERE kind = 5;
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kInitial}};
+// `behind`: whether the thread may have been updated later than its entry says. Then its head has
+// to be asked; otherwise the list answers by itself.
+constexpr char kListedBehind[] = "ALTER TABLE listed ADD COLUMN behind INTEGER NOT NULL DEFAULT 1";
+
+constexpr Migration kMigrations[] = {{1, kInitial}, {2, kListedBehind}};
 
 }  // namespace
 
