@@ -247,6 +247,10 @@ std::vector<Result<Appended>> JsonlStore::append(std::span<const Append> appends
     request.appends.push_back(&appends[i]);
     request.results.push_back(&results[i]);
   }
+  if (requests.size() == 1) {
+    append_to_thread(requests.begin()->first, requests.begin()->second);
+    return results;
+  }
   std::vector<std::pair<const ThreadId, AppendRequest>*> work;
   for (auto& request : requests) work.push_back(&request);
   std::atomic<std::size_t> next{0};

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstdio>
 #include <utility>
 
 #include "core/checksum.h"
@@ -20,9 +19,9 @@ constexpr std::uint64_t kLookEvery = 64;
 constexpr std::size_t kGenerationDigits = 16;
 constexpr std::size_t kChecksumDigits = 8;
 
-std::string hex(std::uint64_t value, int digits) {
-  char text[17];
-  std::snprintf(text, sizeof text, "%0*llx", digits, static_cast<unsigned long long>(value));
+std::string hex(std::uint64_t value, std::size_t digits) {
+  std::string text(digits, '0');
+  for (std::size_t i = digits; i-- > 0; value >>= 4) text[i] = "0123456789abcdef"[value & 15];
   return text;
 }
 
