@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <random>
 
 #include "bench/memory_use.h"
 #include "bench/workload.h"
-#include "core/quote.h"
 #include "core/try.h"
 
 namespace skein::bench {
@@ -19,7 +17,7 @@ constexpr std::size_t kWriters = 64;
 
 class StoreBench {
  public:
-  explicit StoreBench(const StoreBenchOptions& options) : options_(options) {}
+  explicit StoreBench(const BenchOptions& options) : options_(options) {}
 
   Result<void> memory();
   Result<void> appends();
@@ -33,9 +31,7 @@ class StoreBench {
  private:
   std::string path(const std::string& name) const { return options_.folder + "/" + name; }
   std::size_t scaled(std::size_t count) const { return options_.quick ? count / 10 : count; }
-  void say(std::string_view doing) const {
-    if (options_.progress) options_.progress(doing);
-  }
+  void say(std::string_view doing) const { options_.say(doing); }
   Result<std::unique_ptr<Store>> open(const std::string& url, bool flush = true) const {
     StoreOptions options;
     options.unsafe_no_flush = !flush;
@@ -47,7 +43,7 @@ class StoreBench {
   Result<void> load_one(const std::string& name, const std::string& scheme, std::size_t threads,
                         double goal);
 
-  const StoreBenchOptions& options_;
+  const BenchOptions& options_;
 };
 
 Result<std::vector<ThreadId>> StoreBench::prepare(const std::string& url, std::size_t threads,
@@ -240,40 +236,26 @@ Result<void> StoreBench::lookup() {
   return {};
 }
 
-struct Part {
-  const char* name;
-  Result<void> (StoreBench::*run)();
-};
+using Method = Result<void> (StoreBench::*)();
 
-// Memory first: it forks, and wants a process that has not grown yet.
-constexpr Part kParts[] = {{"memory", &StoreBench::memory},     {"append", &StoreBench::appends},
-                           {"many", &StoreBench::many_threads}, {"jsonl", &StoreBench::jsonl},
-                           {"load", &StoreBench::load},         {"lookup", &StoreBench::lookup}};
+Part part(const char* name, Method method) {
+  return {name, [method](const BenchOptions& options, std::vector<Row>& rows) -> Result<void> {
+            StoreBench bench(options);
+            SKEIN_TRY((bench.*method)());
+            rows.insert(rows.end(), bench.rows.begin(), bench.rows.end());
+            return {};
+          }};
+}
 
 }  // namespace
 
-std::vector<std::string> store_bench_parts() {
-  std::vector<std::string> names;
-  for (const Part& part : kParts) names.emplace_back(part.name);
-  return names;
-}
-
-Result<std::vector<Row>> run_store_bench(const StoreBenchOptions& options) {
-  std::error_code code;
-  if (!std::filesystem::is_directory(options.folder, code) ||
-      !std::filesystem::is_empty(options.folder, code)) {
-    return fail(ErrorCode::kInvalid,
-                "folder must exist and be empty, got " + quote(options.folder));
-  }
-  StoreBench bench(options);
-  bool known = options.only.empty();
-  for (const Part& part : kParts) {
-    if (!options.only.empty() && options.only != part.name) continue;
-    known = true;
-    SKEIN_TRY((bench.*part.run)());
-  }
-  if (!known) return fail(ErrorCode::kInvalid, "there is no part " + quote(options.only));
-  return std::move(bench.rows);
+// Memory first: it forks, and wants a process that has not grown yet.
+std::span<const Part> store_bench_parts() {
+  static const Part kParts[] = {
+      part("memory", &StoreBench::memory),     part("append", &StoreBench::appends),
+      part("many", &StoreBench::many_threads), part("jsonl", &StoreBench::jsonl),
+      part("load", &StoreBench::load),         part("lookup", &StoreBench::lookup)};
+  return kParts;
 }
 
 }  // namespace skein::bench

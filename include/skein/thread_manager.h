@@ -42,26 +42,26 @@ struct ActiveLimit {
 struct ThreadManagerOptions {
   Clock* clock = nullptr;   // borrowed; none: system_clock()
   IdSource* ids = nullptr;  // borrowed; none: random_ids()
-  std::vector<ActiveLimit> active_limits;
+  std::vector<ActiveLimit> active_limits{};
 };
 
 struct NewMessage {
   Role role = Role::kUser;
-  std::string text;
-  Json metadata;  // an object, or absent
-  std::optional<MemoryType> memory_type;
-  std::string key;  // idempotency key; empty: none
-  std::optional<Seq> base;
+  std::string text{};
+  Json metadata{};  // an object, or absent
+  std::optional<MemoryType> memory_type{};
+  std::string key{};  // idempotency key; empty: none
+  std::optional<Seq> base{};
 };
 
 struct NewConversation {
   std::string agent_id;
-  Json metadata;  // an object, or absent
-  std::optional<std::string> title;
-  std::optional<std::string> task_id;
-  std::optional<std::string> alias;
-  std::optional<std::string> system_message;  // comes before the others
-  std::vector<NewMessage> initial_messages;
+  Json metadata{};  // an object, or absent
+  std::optional<std::string> title{};
+  std::optional<std::string> task_id{};
+  std::optional<std::string> alias{};
+  std::optional<std::string> system_message{};  // comes before the others
+  std::vector<NewMessage> initial_messages{};
 };
 
 // A message as its thread has it.
@@ -85,20 +85,20 @@ std::string to_json(const ThreadMessage& message);
 enum class MessageOrder { kOldestFirst, kNewestFirst };
 
 struct MessageSelection {
-  std::optional<std::uint64_t> limit;
+  std::optional<std::uint64_t> limit{};
   std::uint64_t offset = 0;  // of those that match, in the order asked for
   MessageOrder order = MessageOrder::kOldestFirst;
-  std::optional<Role> role;
+  std::optional<Role> role{};
 };
 
 struct CloseOptions {
-  std::optional<std::string> summary;
-  std::optional<std::string> resolution;
+  std::optional<std::string> summary{};
+  std::optional<std::string> resolution{};
 };
 
 struct ArchiveOptions {
-  std::optional<std::int64_t> retention_days;  // none: kept for ever
-  std::optional<std::string> reason;
+  std::optional<std::int64_t> retention_days{};  // none: kept for ever
+  std::optional<std::string> reason{};
 };
 
 class SubscriptionHub;

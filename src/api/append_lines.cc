@@ -1,6 +1,7 @@
 #include "api/append_lines.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "skein/limits.h"
 
@@ -13,18 +14,17 @@ bool is_blank(const std::string& text) {
 
 }  // namespace
 
-std::vector<LineResult> append_lines(Store& store, ThreadId thread,
+std::vector<LineResult> append_lines(ThreadManager& manager, ThreadId thread,
                                      std::span<const EventLine> lines,
                                      std::optional<LeaseToken> fence) {
   std::vector<LineResult> results;
   std::vector<Append> appends;
   std::vector<std::size_t> waiting;  // the results that the appends will fill
   const auto append_waiting = [&] {
-    auto appended = store.append(appends);
+    auto appended = manager.append(thread, std::exchange(appends, {}));
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       results[waiting[i]].result = std::move(appended[i]);
     }
-    appends.clear();
     waiting.clear();
   };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "skein/store.h"
+#include "skein/thread_manager.h"
 
 namespace skein {
 
@@ -24,7 +24,7 @@ struct LineResult {
 // Appends one event per line, in order, and answers for each; blank lines are skipped without an
 // answer. A line that is no event is refused and its neighbours are not. All lines of a call share
 // what a flush costs. A "seq" in a line is ignored: the store gives the positions.
-std::vector<LineResult> append_lines(Store& store, ThreadId thread,
+std::vector<LineResult> append_lines(ThreadManager& manager, ThreadId thread,
                                      std::span<const EventLine> lines,
                                      std::optional<LeaseToken> fence);
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/json.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "skein/work_items.h"
 
@@ -19,6 +20,7 @@ struct ConfigFile {
   std::optional<std::string> store;
   std::optional<std::string> default_agent;
   std::optional<std::string> project;
+  std::vector<ActiveLimit> active_limits;
 };
 
 std::optional<std::string> environment(const char* name) {
@@ -49,6 +51,44 @@ Result<std::string> read_config_text(const fs::path& file) {
   return std::move(text).str();
 }
 
+Result<std::vector<ActiveLimit>> read_active_limits(RawJson value) {
+  const auto wrong = [value] {
+    return fail(ErrorCode::kInvalid, "must be an object of whole numbers, not " + excerpt(value));
+  };
+  std::vector<ActiveLimit> limits;
+  JsonObjectReader reader;
+  std::vector<JsonMember> members;
+  if (!value.starts_with('{') || !reader.read(value, members)) return wrong();
+  for (const JsonMember& member : members) {
+    const auto count = json_to_int(member.value);
+    if (!count || *count < 0) return wrong();
+    limits.push_back({std::string(member.name), static_cast<std::size_t>(*count)});
+  }
+  return limits;
+}
+
+// A reason, if the value is not as it must be.
+Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
+  if (member.name == "maxActiveThreads") {
+    SKEIN_ASSIGN(config.active_limits, read_active_limits(member.value));
+    return {};
+  }
+  if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
+    return fail(ErrorCode::kInvalid,
+                "is not a setting; those are store, defaultAgent, project, maxActiveThreads");
+  }
+  const auto value = json_to_string(member.value);
+  if (!value || value->empty()) {
+    return fail(ErrorCode::kInvalid, fmt::format("must be a string, not {}", member.value));
+  }
+  if (member.name == "defaultAgent") SKEIN_TRY(check_agent_id(*value));
+  if (member.name == "project") SKEIN_TRY(check_project(*value));
+  (member.name == "store"     ? config.store
+   : member.name == "project" ? config.project
+                              : config.default_agent) = value;
+  return {};
+}
+
 Result<ConfigFile> read_config(const fs::path& file) {
   SKEIN_ASSIGN(const std::string text, read_config_text(file));
   const auto object = Json::parse_object(text);
@@ -61,26 +101,8 @@ Result<ConfigFile> read_config(const fs::path& file) {
   reader.read(object->text(), members);
   ConfigFile config;
   for (const JsonMember& member : members) {
-    const auto value = json_to_string(member.value);
-    if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
-      return bad_config(file, member.name,
-                        "is not a setting; those are store, defaultAgent, project");
-    }
-    if (!value || value->empty()) {
-      return bad_config(file, member.name, fmt::format("must be a string, not {}", member.value));
-    }
-    if (member.name == "store") {
-      config.store = value;
-    } else if (member.name == "project") {
-      if (auto valid = check_project(*value); !valid) {
-        return bad_config(file, member.name, valid.error().message);
-      }
-      config.project = value;
-    } else {
-      if (auto valid = check_agent_id(*value); !valid) {
-        return bad_config(file, member.name, valid.error().message);
-      }
-      config.default_agent = value;
+    if (auto taken = take_setting(member, config); !taken) {
+      return bad_config(file, member.name, taken.error().message);
     }
   }
   return config;
@@ -162,6 +184,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   }
   settings.default_agent = config.default_agent.value_or("default");
   settings.project = config.project.value_or("default");
+  settings.active_limits = std::move(config.active_limits);
   return settings;
 }
 

@@ -2,10 +2,12 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/context_bench.h"
 #include "bench/store_bench.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -38,31 +40,23 @@ class ScratchFolder {
   std::string path_;
 };
 
-class BenchStore : public Command {
+// One benchmark: its parts, and what there is to know before running it.
+class Bench : public Command {
  public:
-  CommandInfo info() const override {
-    return {.name = "store",
-            .summary = "measure appends, loads and look-ups against bare loops in the same run",
-            .examples =
-                "  skein bench store\n"
-                "  skein bench store --quick --only append\n"
-                "  skein bench store --folder . --json\n",
-            .details =
-                "Works in a new folder on the disk to be measured and removes it in the end. The "
-                "whole takes some minutes\nand two gigabytes. Ratios are what counts: the "
-                "figures themselves depend on the disk and on what else runs.\nThe exit code is 1 "
-                "when a goal was missed."};
-  }
+  Bench(CommandInfo info, std::span<const bench::Part> parts)
+      : info_(std::move(info)), parts_(parts) {}
+
+  CommandInfo info() const override { return info_; }
 
   std::vector<Argument> arguments() override {
     return {{.names = "--quick",
              .help = "a tenth of the work: for a look, not for figures",
-             .set = into(quick_)},
+             .set = into(options_.quick)},
             {.names = "--only",
              .value_name = "PART",
              .help = "one part of it",
-             .set = into(only_),
-             .choices = bench::store_bench_parts()},
+             .set = into(options_.only),
+             .choices = bench::part_names(parts_)},
             {.names = "--folder",
              .value_name = "DIR",
              .help = "where to work; the current folder, if not given",
@@ -72,12 +66,9 @@ class BenchStore : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN(const ScratchFolder scratch, ScratchFolder::make(folder_));
-    bench::StoreBenchOptions options;
-    options.folder = scratch.path();
-    options.quick = quick_;
-    options.only = only_;
-    options.progress = [](std::string_view doing) { print_notice(doing); };
-    SKEIN_ASSIGN(const std::vector<bench::Row> rows, bench::run_store_bench(options));
+    options_.folder = scratch.path();
+    options_.progress = [](std::string_view doing) { print_notice(doing); };
+    SKEIN_ASSIGN(const std::vector<bench::Row> rows, bench::run_parts(parts_, options_));
     context.out().write(context.json() ? bench::to_json(rows) + "\n" : bench::to_table(rows));
     for (const bench::Row& row : rows) {
       if (!row.reached()) return kExitRefused;
@@ -86,16 +77,43 @@ class BenchStore : public Command {
   }
 
  private:
-  bool quick_ = false;
-  std::string only_;
+  const CommandInfo info_;
+  const std::span<const bench::Part> parts_;
+  bench::BenchOptions options_;
   std::string folder_ = ".";
 };
+
+CommandInfo store_info() {
+  return {.name = "store",
+          .summary = "measure appends, loads and look-ups against bare loops in the same run",
+          .examples =
+              "  skein bench store\n"
+              "  skein bench store --quick --only append\n"
+              "  skein bench store --folder . --json\n",
+          .details =
+              "Works in a new folder on the disk to be measured and removes it in the end. The "
+              "whole takes some minutes\nand two gigabytes. Ratios are what counts: the "
+              "figures themselves depend on the disk and on what else runs.\nThe exit code is 1 "
+              "when a goal was missed."};
+}
+
+CommandInfo context_info() {
+  return {.name = "context",
+          .summary = "measure what conversations cost beyond the store",
+          .examples =
+              "  skein bench context\n"
+              "  skein bench context --quick --only subscribers\n",
+          .details =
+              "Works in a new folder on the disk to be measured and removes it in the end. The "
+              "exit code is 1 when a goal\nwas missed."};
+}
 
 }  // namespace
 
 CommandGroup bench_commands() {
   CommandGroup group{"bench", "measure what this machine does", {}};
-  group.commands.push_back(std::make_unique<BenchStore>());
+  group.commands.push_back(std::make_unique<Bench>(store_info(), bench::store_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(context_info(), bench::context_bench_parts()));
   return group;
 }
 

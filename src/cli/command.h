@@ -89,7 +89,9 @@ CommandGroup thread_commands();
 CommandGroup item_commands();
 CommandGroup session_commands();
 CommandGroup transfer_commands();  // import, export
-CommandGroup care_commands();      // doctor
+CommandGroup watch_commands();
+CommandGroup care_commands();  // doctor, cleanup
+std::unique_ptr<Command> cleanup_command();
 CommandGroup bench_commands();
 // Borrows the tree, which must be complete when the command runs.
 CommandGroup completion_commands(const CommandTree& tree);

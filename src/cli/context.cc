@@ -54,7 +54,8 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
        .is_path = true},
       {.names = "--config",
        .value_name = "FILE",
-       .help = "settings as JSON: store, defaultAgent (default WORKSPACE/.skein/config.json)",
+       .help = "settings as JSON: store, defaultAgent, project, maxActiveThreads (default "
+               "WORKSPACE/.skein/config.json)",
        .set = into(target.settings.config),
        .is_path = true},
       {.names = "--json", .help = "answer, and fail, in JSON", .set = into(target.json)},
@@ -62,7 +63,10 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
 }
 
 Context::Context(const GlobalArguments& global)
-    : request_(global.settings), json_(global.json), out_(STDOUT_FILENO) {}
+    : request_(global.settings),
+      json_(global.json),
+      out_(STDOUT_FILENO),
+      style_(style_for(STDOUT_FILENO, system_clock().now())) {}
 
 tl::expected<Settings, Failure> Context::settings() const {
   auto settings = resolve_settings(request_);
@@ -81,6 +85,15 @@ tl::expected<std::unique_ptr<Store>, Failure> Context::open(IfMissing if_missing
   // What open_store finds wrong with a URL is the caller's mistake.
   if (failure.error.code == ErrorCode::kInvalid) failure.exit_code = kExitUsage;
   return tl::unexpected<Failure>(std::move(failure));
+}
+
+tl::expected<OpenManager, Failure> Context::open_manager(IfMissing if_missing) {
+  SKEIN_ASSIGN_OR_FAIL(Settings settled, settings());
+  OpenManager opened;
+  SKEIN_ASSIGN_OR_FAIL(opened.store, open(if_missing));
+  opened.manager = std::make_unique<ThreadManager>(
+      *opened.store, ThreadManagerOptions{.active_limits = std::move(settled.active_limits)});
+  return opened;
 }
 
 }  // namespace skein

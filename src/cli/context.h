@@ -6,8 +6,10 @@
 #include "api/settings.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/style.h"
 #include "core/try.h"
 #include "skein/store.h"
+#include "skein/thread_manager.h"
 
 namespace skein {
 
@@ -18,23 +20,35 @@ struct GlobalArguments {
 
 std::vector<Argument> global_arguments(GlobalArguments& target);
 
+// A store, and what manages the conversations in it.
+struct OpenManager {
+  std::unique_ptr<Store> store;
+  std::unique_ptr<ThreadManager> manager;
+
+  ThreadManager* operator->() const { return manager.get(); }
+};
+
 class Context {
  public:
   explicit Context(const GlobalArguments& global);
 
   bool json() const { return json_; }
   Output& out() { return out_; }
+  const Style& style() const { return style_; }
 
   // Bad configuration is wrong usage.
   tl::expected<Settings, Failure> settings() const;
 
   // Opens the store that the settings name. What it mends in passing is told on standard error.
   tl::expected<std::unique_ptr<Store>, Failure> open(IfMissing if_missing);
+  // The same, with the limits of the settings.
+  tl::expected<OpenManager, Failure> open_manager(IfMissing if_missing);
 
  private:
   const SettingsRequest request_;
   const bool json_;
   Output out_;
+  const Style style_;
 };
 
 }  // namespace skein

@@ -138,6 +138,7 @@ class Doctor : public Command {
 CommandGroup care_commands() {
   CommandGroup group;
   group.commands.push_back(std::make_unique<Doctor>());
+  group.commands.push_back(cleanup_command());
   return group;
 }
 

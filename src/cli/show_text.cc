@@ -13,16 +13,8 @@ namespace {
 
 constexpr std::string_view kIndent = "      ";
 
-std::string indented(std::string_view text) {
-  std::string out;
-  while (true) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = text.substr(0, end);
-    if (!line.empty()) out.append(kIndent).append(line);
-    out += '\n';
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
+std::string indented(std::string_view text, const Style& style) {
+  return wrapped(style.stored(text), kIndent, style.width);
 }
 
 template <class T>
@@ -45,6 +37,7 @@ std::string result_text(const RunResult& result) {
 struct Shown {
   std::string kind;
   std::string body;
+  Tone tone = Tone::kFaint;
 };
 
 Shown shown(const Event& event) {
@@ -52,15 +45,15 @@ Shown shown(const Event& event) {
       [](const auto& payload) -> Shown {
         using T = std::decay_t<decltype(payload)>;
         if constexpr (std::is_same_v<T, Message>) {
-          return {to_string(payload.role), payload.text};
+          return {to_string(payload.role), payload.text, tone_of(payload.role)};
         } else if constexpr (std::is_same_v<T, ToolUse>) {
-          return {"tool_use " + payload.name, payload.input.text()};
+          return {"tool_use " + payload.name, payload.input.text(), Tone::kMagenta};
         } else if constexpr (std::is_same_v<T, AssistantText>) {
-          return {"assistant_text", payload.text};
+          return {"assistant_text", payload.text, tone_of(Role::kAssistant)};
         } else if constexpr (std::is_same_v<T, RunResult>) {
           return {"result", result_text(payload)};
         } else {
-          return {"unreadable: " + payload.reason, payload.raw};
+          return {"unreadable: " + payload.reason, payload.raw, Tone::kStrong};
         }
       },
       event.payload);
@@ -82,35 +75,66 @@ std::string short_time(Timestamp time) {
   return text;
 }
 
-}  // namespace
+// The width of the column of times.
+std::size_t time_width(const Style& style) { return style.terminal ? 11 : 19; }
 
-std::string event_text(const Event& event) {
-  const Shown parts = shown(event);
-  std::string out = fmt::format("{:>4}  {}  {}", event.seq, event.timestamp.str(), parts.kind);
-  if (event.memory_type) out += fmt::format("  ({})", to_string(*event.memory_type));
-  if (event.base) out += fmt::format("  continues from {}", *event.base);
-  out += '\n';
-  if (!parts.body.empty()) out += indented(parts.body);
-  if (!event.metadata.empty()) out += indented("metadata " + event.metadata.text());
-  if (!event.extra.empty()) out += indented("also " + event.extra.text());
+void add_time(std::string& out, std::string_view name, Timestamp time, const Style& style) {
+  add_field(out, name,
+            style.terminal ? fmt::format("{} ({})", time.str(), style.time(time)) : time.str());
+}
+
+std::string archive_text(const Archive& archive, const Style& style) {
+  std::string out = archive.at.str();
+  if (style.terminal) out += fmt::format(" ({})", style.time(archive.at));
+  out += archive.retention_days ? fmt::format(", kept for {} days", *archive.retention_days)
+                                : ", kept for ever";
+  if (archive.reason) out += ": " + *archive.reason;
   return out;
 }
 
-std::string manifest_text(const Manifest& manifest) {
+}  // namespace
+
+std::string event_text(const Event& event, const Style& style) {
+  const Shown parts = shown(event);
+  std::string out = fmt::format("{:>4}  {}  {}", event.seq,
+                                style.paint(Tone::kFaint, style.time(event.timestamp)),
+                                style.paint(parts.tone, style.stored_line(parts.kind)));
+  if (event.memory_type) out += fmt::format("  ({})", to_string(*event.memory_type));
+  if (event.base) out += fmt::format("  continues from {}", *event.base);
+  out += '\n';
+  if (!parts.body.empty()) out += indented(parts.body, style);
+  if (!event.metadata.empty()) out += indented("metadata " + event.metadata.text(), style);
+  if (!event.extra.empty()) out += indented("also " + event.extra.text(), style);
+  return out;
+}
+
+std::string message_text(const ThreadMessage& message, const Style& style) {
+  Event event;
+  event.seq = message.seq;
+  event.timestamp = message.created_at;
+  event.memory_type = message.memory_type;
+  event.metadata = message.metadata;
+  event.payload = Message{message.role, message.text};
+  return event_text(event, style);
+}
+
+std::string manifest_text(const Manifest& manifest, const Style& style) {
   std::string out;
   add_field(out, "thread", manifest.id.str());
   add_optional(out, "alias", manifest.alias);
   add_field(out, "agent", manifest.agent_id);
   add_optional(out, "title", manifest.title);
-  add_field(out, "status", to_string(manifest.status));
-  add_field(out, "created", manifest.created_at.str());
-  add_field(out, "updated", manifest.updated_at.str());
+  out += fmt::format("{:<9} {}\n", "status",
+                     style.paint(tone_of(manifest.status), to_string(manifest.status)));
+  add_time(out, "created", manifest.created_at, style);
+  add_time(out, "updated", manifest.updated_at, style);
   add_field(out, "events", std::to_string(manifest.last_seq));
   add_optional(out, "task", manifest.task_id);
   add_optional(out, "session", manifest.session_id);
-  if (manifest.closed_at) add_field(out, "closed", manifest.closed_at->str());
+  if (manifest.closed_at) add_time(out, "closed", *manifest.closed_at, style);
   add_optional(out, "summary", manifest.summary);
   add_optional(out, "outcome", manifest.resolution);
+  if (manifest.archive) add_field(out, "archived", archive_text(*manifest.archive, style));
   if (manifest.parent) {
     add_field(out, "fork of",
               fmt::format("{} at event {}", manifest.parent->thread.str(), manifest.parent->seq));
@@ -122,15 +146,21 @@ std::string manifest_text(const Manifest& manifest) {
   return out;
 }
 
-std::string manifest_heading(std::size_t agent_width) {
-  return fmt::format("{:<12}  {:<{}}  {:<8}  {:>6}  {:<19}  {}\n", "THREAD", "AGENT", agent_width,
-                     "STATUS", "EVENTS", "UPDATED (UTC)", "TITLE");
+std::string manifest_heading(std::size_t agent_width, const Style& style) {
+  return style.paint(Tone::kStrong, fmt::format("{:<12}  {:<{}}  {:<8}  {:>6}  {:<{}}  {}",
+                                                "THREAD", "AGENT", agent_width, "STATUS", "EVENTS",
+                                                style.terminal ? "UPDATED" : "UPDATED (UTC)",
+                                                time_width(style), "TITLE")) +
+         "\n";
 }
 
-std::string manifest_row(const Manifest& manifest, std::size_t agent_width) {
-  std::string row = fmt::format("{:<12}  {:<{}}  {:<8}  {:>6}  {:<19}", manifest.id.str(),
-                                manifest.agent_id, agent_width, to_string(manifest.status),
-                                manifest.last_seq, short_time(manifest.updated_at));
+std::string manifest_row(const Manifest& manifest, std::size_t agent_width, const Style& style) {
+  const std::string updated =
+      style.terminal ? style.time(manifest.updated_at) : short_time(manifest.updated_at);
+  std::string row = fmt::format(
+      "{:<12}  {:<{}}  {}  {:>6}  {:<{}}", manifest.id.str(), manifest.agent_id, agent_width,
+      style.paint(tone_of(manifest.status), fmt::format("{:<8}", to_string(manifest.status))),
+      manifest.last_seq, updated, time_width(style));
   if (manifest.title) row += "  " + visible_line(*manifest.title);
   return row + "\n";
 }

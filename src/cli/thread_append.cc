@@ -65,7 +65,9 @@ class AppendCommand : public Command {
             "message. "
             "Each is answered by a line: {\"seq\":N} once it is on disk, or\n"
             "{\"line\":N,\"error\":{…}}, which does not stop the rest but makes the exit code 1. "
-            "Events may carry \"key\" and \"base\"."};
+            "Events may carry \"key\" and \"base\".\n"
+            "Only active and paused threads take events, except from who holds the thread's lease "
+            "(--fence)."};
   }
 
   std::vector<Argument> arguments() override {
@@ -101,6 +103,15 @@ class AppendCommand : public Command {
          .value_name = "JSON",
          .help = "an object to keep with the message",
          .set = into_object(metadata_)},
+        with_choices<MemoryType>({.names = "--memory-type",
+                                  .value_name = "TYPE",
+                                  .help = "what the message is to an agent's memory"},
+                                 {{"conversation_turn", MemoryType::kConversationTurn},
+                                  {"tool_result", MemoryType::kToolResult},
+                                  {"intermediate_result", MemoryType::kIntermediateResult},
+                                  {"context_summary", MemoryType::kContextSummary},
+                                  {"decision_point", MemoryType::kDecisionPoint}},
+                                 memory_type_),
         {.names = "--fence",
          .value_name = "TOKEN",
          .help = "refuse unless this is the token of the thread's lease",
@@ -109,19 +120,20 @@ class AppendCommand : public Command {
   }
 
   Outcome run(Context& context) override {
-    const bool describes_one = role_ || text_ || key_ || expect_seq_ || base_ || !metadata_.empty();
+    const bool describes_one =
+        role_ || text_ || key_ || expect_seq_ || base_ || memory_type_ || !metadata_.empty();
     if (jsonl_ && describes_one) {
       return wrong_usage(
-          "with --jsonl the lines themselves say role, text, key, base and metadata");
+          "with --jsonl the lines themselves say role, text, key, base, memoryType and metadata");
     }
-    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
-    return jsonl_ ? append_stream(context, *store, manifest.id)
-                  : append_one(context, *store, manifest.id);
+    SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const Manifest manifest, find_thread(*manager.store, *thread_));
+    return jsonl_ ? append_stream(context, *manager.manager, manifest.id)
+                  : append_one(context, *manager.manager, manifest.id);
   }
 
  private:
-  Outcome append_one(Context& context, Store& store, ThreadId thread) {
+  Outcome append_one(Context& context, ThreadManager& manager, ThreadId thread) {
     if (!text_) {
       if (::isatty(STDIN_FILENO) == 1) print_notice("reading the text; end it with Ctrl-D");
       SKEIN_ASSIGN(text_, read_text());
@@ -131,7 +143,8 @@ class AppendCommand : public Command {
     append.event.base = base_;
     append.event.metadata = std::move(metadata_);
     append.event.key = key_.value_or("");
-    auto results = store.append({&append, 1});
+    append.event.memory_type = memory_type_;
+    auto results = manager.append(thread, {std::move(append)});
     SKEIN_ASSIGN(const Appended appended, std::move(results.front()));
     if (context.json()) {
       context.out().write(appended_json(appended) + "\n");
@@ -142,14 +155,14 @@ class AppendCommand : public Command {
     return kExitDone;
   }
 
-  Outcome append_stream(Context& context, Store& store, ThreadId thread) {
+  Outcome append_stream(Context& context, ThreadManager& manager, ThreadId thread) {
     StopRequest stop;
     LineInput input(STDIN_FILENO, stop.fd());
     bool refused = false;
     while (true) {
       SKEIN_ASSIGN(const LineInput::Batch batch, input.next());
       bool storage_failed = false;
-      for (const LineResult& line : append_lines(store, thread, batch.lines, fence_)) {
+      for (const LineResult& line : append_lines(manager, thread, batch.lines, fence_)) {
         if (line.result) {
           context.out().write(appended_json(*line.result) + "\n");
           continue;
@@ -183,6 +196,7 @@ class AppendCommand : public Command {
   std::optional<std::uint64_t> expect_seq_;
   std::optional<std::uint64_t> base_;
   Json metadata_;
+  std::optional<MemoryType> memory_type_;
   std::optional<std::uint64_t> fence_;
 };
 

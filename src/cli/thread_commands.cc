@@ -16,6 +16,12 @@
 #include "skein/threads.h"
 
 namespace skein {
+
+void print_manifest(Context& context, const Manifest& manifest) {
+  context.out().write(context.json() ? to_json(manifest) + "\n"
+                                     : manifest_text(manifest, context.style()));
+}
+
 namespace {
 
 // A new thread: its id, alone on the line, so that scripts can take it without --json too.
@@ -36,7 +42,8 @@ class Create : public Command {
                 "  skein thread create\n"
                 "  skein thread create --agent support --title \"Refund\" "
                 "--metadata '{\"customer\":42}'\n"
-                "  skein thread create --message \"Where is my order?\" --json\n"};
+                "  skein thread create --system \"You are a helpful assistant.\" "
+                "--message \"Where is my order?\" --json\n"};
   }
 
   std::vector<Argument> arguments() override {
@@ -46,19 +53,23 @@ class Create : public Command {
          .help =
              "whose thread it is (default: defaultAgent of the configuration, else \"default\")",
          .set = into(agent_)},
-        {.names = "--title", .value_name = "TEXT", .help = "a title", .set = into(options_.title)},
+        {.names = "--title", .value_name = "TEXT", .help = "a title", .set = into(made_.title)},
         {.names = "--task-id",
          .value_name = "TASK",
          .help = "the task that the thread belongs to",
-         .set = into(options_.task_id)},
+         .set = into(made_.task_id)},
         {.names = "--alias",
          .value_name = "UUID",
          .help = "a UUID of your own that names the thread from now on",
-         .set = into(options_.alias)},
+         .set = into(made_.alias)},
         {.names = "--metadata",
          .value_name = "JSON",
          .help = "an object to keep with the thread",
-         .set = into_object(options_.metadata)},
+         .set = into_object(made_.metadata)},
+        {.names = "--system",
+         .value_name = "TEXT",
+         .help = "a system message to begin with",
+         .set = into(made_.system_message)},
         {.names = "--message",
          .value_name = "TEXT",
          .help = "a first message of the user; may be given again for more",
@@ -69,21 +80,19 @@ class Create : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kCreate));
-    for (std::string& message : messages_) {
-      Event event;
-      event.payload = Message{Role::kUser, std::move(message)};
-      options_.events.push_back(std::move(event));
+    SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kCreate));
+    made_.agent_id = agent_.value_or(settings.default_agent);
+    for (std::string& text : messages_) {
+      made_.initial_messages.emplace_back().text = std::move(text);
     }
-    SKEIN_ASSIGN(const ThreadId id,
-                 Threads(*store).create(agent_.value_or(settings.default_agent), options_));
-    print_new_thread(context, id);
+    SKEIN_ASSIGN(const Manifest manifest, manager->create(made_));
+    print_new_thread(context, manifest.id);
     return kExitDone;
   }
 
  private:
   std::optional<std::string> agent_;
-  CreateOptions options_;
+  NewConversation made_;
   std::vector<std::string> messages_;
 };
 
@@ -102,7 +111,7 @@ class Show : public Command {
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
     SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
-    context.out().write(context.json() ? to_json(manifest) + "\n" : manifest_text(manifest));
+    print_manifest(context, manifest);
     return kExitDone;
   }
 
@@ -147,13 +156,14 @@ class Fork : public Command {
 class Delete : public Command {
  public:
   CommandInfo info() const override {
-    return {
-        .name = "delete",
-        .summary = "remove a thread with all its events, for good",
-        .examples =
-            "  skein thread delete a1b2c3d4e5f6\n"
-            "  skein thread delete a1b2c3d4e5f6 --yes --json\n",
-        .details = "Forks of it stay. Without --yes it asks, and refuses where nobody can answer."};
+    return {.name = "delete",
+            .summary = "remove a thread with all its events, for good",
+            .examples =
+                "  skein thread delete a1b2c3d4e5f6\n"
+                "  skein thread delete a1b2c3d4e5f6 --yes --json\n",
+            .details =
+                "Forks of it stay, and a record that it went (skein cleanup --history). Without "
+                "--yes it asks,\nand refuses where nobody can answer."};
   }
 
   std::vector<Argument> arguments() override {
@@ -164,8 +174,8 @@ class Delete : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
+    SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const Manifest manifest, find_thread(*manager.store, *thread_));
     if (!yes_) {
       if (::isatty(STDIN_FILENO) != 1) {
         return wrong_usage("nobody is there to ask: say --yes to delete " + manifest.id.str());
@@ -174,8 +184,7 @@ class Delete : public Command {
         return fail(ErrorCode::kInvalid, "not deleted");
       }
     }
-    SKEIN_ASSIGN(const bool removed, store->remove(manifest.id));
-    SKEIN_TRY(forget_context(*store, manifest.id));
+    SKEIN_ASSIGN(const bool removed, manager->remove(manifest.id.str()));
     if (!removed) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
     if (context.json()) {
       context.out().write(
@@ -210,6 +219,9 @@ CommandGroup thread_commands() {
   group.commands.push_back(thread_events_command());
   group.commands.push_back(thread_context_command());
   group.commands.push_back(thread_summarize_command());
+  group.commands.push_back(thread_messages_command());
+  for (auto& command : thread_update_commands()) group.commands.push_back(std::move(command));
+  for (auto& command : thread_status_commands()) group.commands.push_back(std::move(command));
   group.commands.push_back(std::make_unique<Fork>());
   group.commands.push_back(std::make_unique<Delete>());
   return group;

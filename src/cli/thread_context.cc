@@ -79,7 +79,9 @@ class ContextCommand : public Command {
       context.out().write(to_json(window) + "\n");
       return kExitDone;
     }
-    for (const Event& event : window.messages) context.out().write_stored(event_text(event));
+    for (const Event& event : window.messages) {
+      context.out().write(event_text(event, context.style()));
+    }
     context.out().write(ledger_text(window, request.max_tokens));
     return kExitDone;
   }

@@ -16,11 +16,12 @@ enum class Form { kText, kArray, kLines };
 // Prints events one after the other in one of the forms.
 class EventPrinter {
  public:
-  EventPrinter(Output& out, Form form) : out_(out), form_(form) {}
+  EventPrinter(Context& context, Form form)
+      : out_(context.out()), style_(context.style()), form_(form) {}
 
   void print(const Event& event) {
     if (form_ == Form::kText) {
-      out_.write_stored(event_text(event));
+      out_.write(event_text(event, style_));
     } else {
       out_.write(form_ == Form::kLines ? "" : first_ ? "[" : ",\n ");
       out_.write(to_json(event));
@@ -35,6 +36,7 @@ class EventPrinter {
 
  private:
   Output& out_;
+  const Style& style_;
   const Form form_;
   bool first_ = true;
 };
@@ -80,7 +82,7 @@ class Events : public Command {
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
     SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
     const Form form = jsonl_ ? Form::kLines : context.json() ? Form::kArray : Form::kText;
-    EventPrinter printer(context.out(), form);
+    EventPrinter printer(context, form);
     if (follow_) return follow(context, *store, manifest.id, printer);
     SKEIN_TRY(read(*store, manifest.id, printer));
     printer.finish();

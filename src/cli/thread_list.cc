@@ -127,9 +127,11 @@ class List : public Command {
     bool heading = true;
     const auto print_rows = [&] {
       for (const Manifest& row : rows) width = std::max(width, row.agent_id.size());
-      if (heading && !rows.empty()) context.out().write(manifest_heading(width));
+      if (heading && !rows.empty()) context.out().write(manifest_heading(width, context.style()));
       heading = false;
-      for (const Manifest& row : rows) context.out().write(manifest_row(row, width));
+      for (const Manifest& row : rows) {
+        context.out().write(manifest_row(row, width, context.style()));
+      }
       rows.clear();
     };
     SKEIN_ASSIGN(const std::string next, each(store, [&](const Manifest& manifest) {

@@ -33,9 +33,9 @@ Reserved parse(const std::string& bytes) {
   return reserved;
 }
 
-// No bytes: nothing is reserved.
-std::optional<std::string> format(const Reserved& reserved) {
-  if (reserved.empty()) return std::nullopt;
+// The record stays when nothing is reserved: were it deleted, one who counted before could not tell
+// that others came and went.
+std::string format(const Reserved& reserved) {
   JsonObject object;
   for (const auto& [id, until] : reserved) object.add(id.str(), until.str());
   return object.str();

@@ -1,5 +1,7 @@
 #include "thread/event_ring.h"
 
+#include <utility>
+
 namespace skein {
 namespace {
 
@@ -8,18 +10,29 @@ constexpr std::size_t kMostBytes = std::size_t{16} << 20;
 
 }  // namespace
 
+EventRing::Waiters EventRing::take_waiters() {
+  for (const auto& waiter : waiting_) waiter->notified_ = true;
+  return std::exchange(waiting_, {});
+}
+
+void EventRing::wake(const Waiters& waiters) {
+  for (const auto& waiter : waiters) waiter->woken_.notify_one();
+}
+
 void EventRing::restart(std::optional<std::string> cursor) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   first_ += batches_.size() + 1;
   batches_.clear();
   end_ = std::move(cursor);
   events_ = 0;
   bytes_ = 0;
-  published_.notify_all();
+  const Waiters waiters = take_waiters();
+  lock.unlock();
+  wake(waiters);
 }
 
 void EventRing::publish(ThreadEventBatch batch) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   end_ = batch.end;
   events_ += batch.events.size();
   bytes_ += batch.bytes;
@@ -30,7 +43,9 @@ void EventRing::publish(ThreadEventBatch batch) {
     batches_.pop_front();
     ++first_;
   }
-  published_.notify_all();
+  const Waiters waiters = take_waiters();
+  lock.unlock();
+  wake(waiters);
 }
 
 std::optional<EventRing::Place> EventRing::find(const std::string& cursor) const {
@@ -47,18 +62,28 @@ std::optional<EventRing::Place> EventRing::find(const std::string& cursor) const
 }
 
 std::shared_ptr<const ThreadEventBatch> EventRing::take(const Place& place,
-                                                        const std::stop_token& stop) {
+                                                        const std::stop_token& stop,
+                                                        const std::shared_ptr<Waiter>& waiter) {
   std::unique_lock lock(mutex_);
-  const auto settled = [&] { return place.batch < first_ + batches_.size(); };
-  if (!published_.wait(lock, stop, settled)) return nullptr;
+  while (place.batch >= first_ + batches_.size()) {
+    waiter->notified_ = false;
+    waiting_.push_back(waiter);
+    if (waiter->woken_.wait(lock, stop, [&] { return waiter->notified_; })) continue;
+    std::erase(waiting_, waiter);
+    return nullptr;
+  }
   if (place.batch < first_) return nullptr;
   return batches_[place.batch - first_];
 }
 
-void EventRing::wait(std::chrono::milliseconds time, const std::stop_token& stop) {
+void EventRing::wait(std::chrono::milliseconds time, const std::stop_token& stop,
+                     const std::shared_ptr<Waiter>& waiter) {
   std::unique_lock lock(mutex_);
-  const std::uint64_t next = first_ + batches_.size();
-  published_.wait_for(lock, stop, time, [&] { return first_ + batches_.size() != next; });
+  waiter->notified_ = false;
+  waiting_.push_back(waiter);
+  const bool notified =
+      waiter->woken_.wait_for(lock, stop, time, [&] { return waiter->notified_; });
+  if (!notified) std::erase(waiting_, waiter);
 }
 
 }  // namespace skein

@@ -10,6 +10,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "thread/thread_event_reader.h"
 
@@ -24,6 +25,14 @@ class EventRing {
     std::size_t event = 0;
   };
 
+  // One who waits, with a place of its own to be woken at: a thousand on one condition would all
+  // wake whenever one of them is stopped.
+  class Waiter {
+    friend class EventRing;
+    std::condition_variable_any woken_;
+    bool notified_ = false;  // by the ring's mutex
+  };
+
   // Begins anew at that place in the feed, or at none yet; everybody's place is lost.
   void restart(std::optional<std::string> cursor);
   void publish(ThreadEventBatch batch);
@@ -32,14 +41,21 @@ class EventRing {
   std::optional<Place> find(const std::string& cursor) const;
 
   // The batch at the place, waiting for it. Null: the place is lost, or `stop`.
-  std::shared_ptr<const ThreadEventBatch> take(const Place& place, const std::stop_token& stop);
+  std::shared_ptr<const ThreadEventBatch> take(const Place& place, const std::stop_token& stop,
+                                               const std::shared_ptr<Waiter>& waiter);
 
   // Until something is published, the time is over, or `stop`.
-  void wait(std::chrono::milliseconds time, const std::stop_token& stop);
+  void wait(std::chrono::milliseconds time, const std::stop_token& stop,
+            const std::shared_ptr<Waiter>& waiter);
 
  private:
+  using Waiters = std::vector<std::shared_ptr<Waiter>>;
+  // Those to wake, which is done without the mutex.
+  Waiters take_waiters();
+  static void wake(const Waiters& waiters);
+
   mutable std::mutex mutex_;  // protects all below
-  std::condition_variable_any published_;
+  Waiters waiting_;
   std::deque<std::shared_ptr<const ThreadEventBatch>> batches_;
   std::uint64_t first_ = 0;         // the number of the first of them
   std::optional<std::string> end_;  // cursor

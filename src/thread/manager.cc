@@ -78,12 +78,8 @@ Result<Manifest> ThreadManager::create(const NewConversation& conversation) {
   if (conversation.task_id) thread.fields.task_id(*conversation.task_id);
   if (!conversation.metadata.empty()) thread.fields.metadata(conversation.metadata);
   if (conversation.system_message) {
-    thread.events.push_back(to_event({.role = Role::kSystem,
-                                      .text = *conversation.system_message,
-                                      .metadata = {},
-                                      .memory_type = {},
-                                      .key = {},
-                                      .base = {}}));
+    thread.events.push_back(
+        to_event({.role = Role::kSystem, .text = *conversation.system_message}));
   }
   for (const NewMessage& message : conversation.initial_messages) {
     thread.events.push_back(to_event(message));

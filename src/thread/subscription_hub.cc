@@ -51,7 +51,7 @@ class Follower {
   template <class Sink>
   Result<void> next_from_ring(const std::stop_token& stop, const Sink& sink) {
     own_.reset();
-    const auto batch = ring_.take(*place_, stop);
+    const auto batch = ring_.take(*place_, stop, waiter_);
     if (batch == nullptr) {
       place_.reset();
       return {};
@@ -72,13 +72,14 @@ class Follower {
       if (!sink(event)) return {};
     }
     const bool moved = std::exchange(cursor_, batch.end) != batch.end;
-    if (!moved && !ring_.find(cursor_)) ring_.wait(kLookUp, stop);
+    if (!moved && !ring_.find(cursor_)) ring_.wait(kLookUp, stop, waiter_);
     return {};
   }
 
   Store& store_;
   EventRing& ring_;
   std::string cursor_;  // everything before it was handed out
+  const std::shared_ptr<EventRing::Waiter> waiter_ = std::make_shared<EventRing::Waiter>();
   std::optional<EventRing::Place> place_;
   std::optional<ThreadEventReader> own_;
 };

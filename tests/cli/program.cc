@@ -10,6 +10,7 @@
 #include <boost/json/parse.hpp>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -31,12 +32,12 @@ void close_fd(int& fd) {
   ::unsetenv("SKEIN_WORKSPACE");
   for (const std::string& variable : start.environment)
     ::putenv(const_cast<char*>(variable.c_str()));
-  std::vector<char*> argv = {const_cast<char*>("skein")};
+  std::vector<char*> argv = {const_cast<char*>(start.program.c_str())};
   for (const std::string& argument : start.arguments) {
     argv.push_back(const_cast<char*>(argument.c_str()));
   }
   argv.push_back(nullptr);
-  ::execv(SKEIN_PROGRAM, argv.data());
+  ::execv(start.program.c_str(), argv.data());
   ::_exit(127);
 }
 
@@ -206,8 +207,20 @@ Ran Workspace::run(std::vector<std::string> arguments, std::string_view input) c
   return start(std::move(arguments)).finish(input);
 }
 
-Ran Workspace::run_on_terminal(std::vector<std::string> arguments, std::string_view input) const {
+Ran Workspace::shell(const std::string& script) const {
+  Start start = prepared({"-c", script});
+  start.program = "/bin/bash";
+  const char* path = std::getenv("PATH");
+  start.environment.push_back("PATH=" + fs::path(SKEIN_PROGRAM).parent_path().string() + ":" +
+                              (path != nullptr ? path : "/usr/bin:/bin"));
+  return Running(start).finish();
+}
+
+Ran Workspace::run_on_terminal(std::vector<std::string> arguments, std::string_view input,
+                               const std::vector<std::string>& environment) const {
   Start start = prepared(std::move(arguments));
+  start.environment.emplace_back("TERM=xterm");
+  start.environment.insert(start.environment.end(), environment.begin(), environment.end());
   start.on_terminal = true;
   Running running(start);
   running.send(input);

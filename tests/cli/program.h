@@ -34,6 +34,7 @@ struct Start {
   std::filesystem::path folder;
   std::vector<std::string> arguments;
   std::vector<std::string> environment = {};  // NAME=value, besides the test's own
+  std::string program = SKEIN_PROGRAM;
   bool on_terminal = false;  // standard input, output and error are one terminal; `err` stays empty
 };
 
@@ -75,7 +76,10 @@ class Workspace {
   std::string url(std::string_view backend, std::string_view name) const;
 
   Ran run(std::vector<std::string> arguments, std::string_view input = {}) const;
-  Ran run_on_terminal(std::vector<std::string> arguments, std::string_view input = {}) const;
+  Ran run_on_terminal(std::vector<std::string> arguments, std::string_view input = {},
+                      const std::vector<std::string>& environment = {}) const;
+  // A script for bash, with the program `skein` in its path.
+  Ran shell(const std::string& script) const;
   Running start(std::vector<std::string> arguments) const;
 
   // Shorthands that fail the test if the program does.

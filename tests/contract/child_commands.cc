@@ -45,7 +45,7 @@ int put(Store& store, const Arguments& arguments) {
 
 int start_limited(Store& store, const Arguments& arguments) {
   const ActiveLimit limit{"user_id", std::stoull(arguments.at(2))};
-  ThreadManager manager(store, {.clock = nullptr, .ids = nullptr, .active_limits = {limit}});
+  ThreadManager manager(store, {.active_limits = {limit}});
   NewConversation conversation;
   conversation.agent_id = "agent";
   conversation.metadata = json(R"({"user_id":"u"})");

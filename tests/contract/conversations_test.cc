@@ -34,7 +34,7 @@ class Conversations : public StoreContract {
     return texts_of(must(manager_.messages(id, which)));
   }
 
-  ThreadManager manager_{store(), {.clock = &clock(), .ids = nullptr, .active_limits = {}}};
+  ThreadManager manager_{store(), {.clock = &clock()}};
 };
 INSTANTIATE_TEST_SUITE_P(, Conversations, testing::ValuesIn(backend_names()), backend_of);
 

@@ -32,7 +32,7 @@ class Retention : public StoreContract {
     return all;
   }
 
-  ThreadManager manager_{store(), {.clock = &clock(), .ids = nullptr, .active_limits = {}}};
+  ThreadManager manager_{store(), {.clock = &clock()}};
 };
 INSTANTIATE_TEST_SUITE_P(, Retention, testing::ValuesIn(backend_names()), backend_of);
 

@@ -22,7 +22,7 @@ class Status : public StoreContract {
     return manager_.add_message(id.str(), message);
   }
 
-  ThreadManager manager_{store(), {.clock = &clock(), .ids = nullptr, .active_limits = {}}};
+  ThreadManager manager_{store(), {.clock = &clock()}};
 };
 INSTANTIATE_TEST_SUITE_P(, Status, testing::ValuesIn(backend_names()), backend_of);
 
@@ -86,12 +86,12 @@ TEST_P(Status, ClosingAgainAddsWhatIsMissingAndOverwritesNothing) {
   const ThreadId id = in(ThreadStatus::kClosed).id;
   const Manifest first = get_thread(store(), id);
   clock().advance(1h);
-  const Manifest again = must(manager_.close(id.str(), {.summary = "s", .resolution = {}}));
+  const Manifest again = must(manager_.close(id.str(), {.summary = "s"}));
   EXPECT_EQ(again.summary, "s");
   EXPECT_EQ(again.closed_at, first.closed_at);
-  EXPECT_TRUE(ok(manager_.close(id.str(), {.summary = "s", .resolution = {}})));
-  EXPECT_TRUE(fails(manager_.close(id.str(), {.summary = "t", .resolution = {}}),
-                    ErrorCode::kConflict, {"\"s\"", "\"t\""}));
+  EXPECT_TRUE(ok(manager_.close(id.str(), {.summary = "s"})));
+  EXPECT_TRUE(
+      fails(manager_.close(id.str(), {.summary = "t"}), ErrorCode::kConflict, {"\"s\"", "\"t\""}));
   EXPECT_EQ(get_thread(store(), id).summary, "s");
 }
 
@@ -111,7 +111,7 @@ TEST_P(Status, ArchivingAgainChangesTheDaysButNotWhenTheyBegan) {
   const ThreadId id = in(ThreadStatus::kArchived).id;
   const Timestamp began = get_thread(store(), id).archive->at;
   clock().advance(24h);
-  const Manifest again = must(manager_.archive(id.str(), {.retention_days = 30, .reason = {}}));
+  const Manifest again = must(manager_.archive(id.str(), {.retention_days = 30}));
   EXPECT_EQ(again.archive->at, began);
   EXPECT_EQ(again.archive->retention_days, 30);
 }
@@ -159,8 +159,7 @@ TEST_P(Status, OfManyWhoCloseAtOnceOneSaysHow) {
     std::vector<std::jthread> closers;
     for (int i = 0; i < 8; ++i) {
       closers.emplace_back([&, i] {
-        const auto closed =
-            manager_.close(id.str(), {.summary = "by " + std::to_string(i), .resolution = {}});
+        const auto closed = manager_.close(id.str(), {.summary = "by " + std::to_string(i)});
         if (closed) ++won;
       });
     }

@@ -36,7 +36,7 @@ class ThreadEvents : public StoreContract {
     return told.wait_for(count);
   }
 
-  ThreadManager manager_{store(), {.clock = &clock(), .ids = nullptr, .active_limits = {}}};
+  ThreadManager manager_{store(), {.clock = &clock()}};
 };
 INSTANTIATE_TEST_SUITE_P(, ThreadEvents, testing::ValuesIn(backend_names()), backend_of);
 

@@ -1,0 +1,25 @@
+// What may go: one list of everything that is due, whatever it is.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "skein/store.h"
+
+namespace skein {
+
+struct Due {
+  std::string kind;  // "thread"
+  std::string id;
+  std::string agent_id;
+  Timestamp since;     // when it became due
+  std::string reason;  // in words
+  // Removes it and leaves a record. False: it is gone already, or no longer due.
+  std::function<Result<bool>(Timestamp now)> remove;
+};
+
+// Everything that is due, the longest due first. Borrows the store.
+Result<std::vector<Due>> find_due(Store& store, Timestamp now);
+
+}  // namespace skein

@@ -1,0 +1,103 @@
+#include "api/cleanup.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/table.h"
+#include "core/json_object.h"
+#include "core/try.h"
+#include "skein/retention.h"
+
+namespace skein {
+namespace {
+
+std::string due_json(const Due& due, std::string_view outcome) {
+  return JsonObject()
+      .add("kind", due.kind)
+      .add("id", due.id)
+      .add("agentId", due.agent_id)
+      .add("dueSince", due.since.str())
+      .add("reason", due.reason)
+      .add("outcome", outcome)
+      .str();
+}
+
+class Cleanup : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "cleanup",
+            .summary = "remove what is past its time, and keep a record of what went",
+            .examples =
+                "  skein cleanup --dry-run\n"
+                "  skein cleanup\n"
+                "  skein cleanup --history --json\n",
+            .details =
+                "Threads are due when they have been archived for as many days as `skein thread "
+                "archive --retention-days`\nsaid, and never without that. Nothing else removes "
+                "them. What was restored in the meantime stays."};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {{.names = "--dry-run",
+             .help = "say what is due, and remove nothing",
+             .set = into(dry_run_)},
+            {.names = "--history",
+             .help = "print what went before, and why, instead",
+             .set = into(history_)}};
+  }
+
+  Outcome run(Context& context) override {
+    if (dry_run_ && history_) return wrong_usage("--dry-run and --history exclude each other");
+    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
+    return history_ ? print_history(context, *store) : clean(context, *store);
+  }
+
+ private:
+  Outcome clean(Context& context, Store& store) const {
+    const Timestamp now = system_clock().now();
+    SKEIN_ASSIGN(const std::vector<Due> all, find_due(store, now));
+    Table table(context, {"KIND", "ID", "AGENT", "DUE", "OUTCOME", "WHY"});
+    std::size_t removed = 0;
+    for (const Due& due : all) {
+      std::string outcome = "is due";
+      if (!dry_run_) {
+        SKEIN_ASSIGN(const bool went, due.remove(now));
+        outcome = went ? "removed" : "stays";
+        removed += went ? 1 : 0;
+      }
+      table.add(
+          {due.kind, due.id, due.agent_id, context.style().time(due.since), outcome, due.reason},
+          due_json(due, outcome));
+    }
+    table.print();
+    if (!context.json()) {
+      context.out().write(dry_run_ ? fmt::format("{} due; nothing was removed\n", all.size())
+                                   : fmt::format("{} of {} removed\n", removed, all.size()));
+    }
+    return kExitDone;
+  }
+
+  Outcome print_history(Context& context, Store& store) const {
+    Table table(context, {"THREAD", "AGENT", "EVENTS", "REMOVED", "WHY"});
+    SKEIN_TRY(read_removals(store, [&](const Removal& removal) {
+      table.add({removal.thread.str(), removal.agent_id, std::to_string(removal.events),
+                 context.style().time(removal.at), removal.reason},
+                to_json(removal));
+      return true;
+    }));
+    table.print();
+    return kExitDone;
+  }
+
+  bool dry_run_ = false;
+  bool history_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Command> cleanup_command() { return std::make_unique<Cleanup>(); }
+
+}  // namespace skein
