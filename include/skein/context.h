@@ -52,7 +52,7 @@ class MessageFinder {
 struct ContextRequest {
   std::uint64_t max_tokens = 8000;
   ContextStrategy strategy = ContextStrategy::kRecent;
-  MessageFinder* finder = nullptr;   // borrowed; none: by the words of the newest 1,000 messages
+  MessageFinder* finder = nullptr;   // borrowed; none: by the words of the newest 400 messages
   Summarizer* summarizer = nullptr;  // borrowed; none: extractive_summarizer()
 };
 

@@ -10,7 +10,7 @@
 namespace skein {
 namespace {
 
-constexpr std::uint64_t kMostMessages = 1000;
+constexpr std::uint64_t kMostMessages = 400;
 constexpr std::size_t kMostBytes = 4096;  // of each message
 
 struct Document {
