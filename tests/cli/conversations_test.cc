@@ -4,6 +4,7 @@
 #include <boost/json/serialize.hpp>
 
 #include "program.h"
+#include "skein/clock.h"
 
 namespace skein::test {
 namespace {
@@ -148,6 +149,36 @@ TEST_P(ConversationCommands, OnATerminalHonourNoColor) {
   const std::string id = workspace_.create({"--message", "x"});
   const Ran shown = workspace_.run_on_terminal({"thread", "messages", id}, {}, {"NO_COLOR=1"});
   EXPECT_THAT(shown.out, AllOf(HasSubstr("just now"), Not(HasSubstr("\x1b["))));
+}
+
+TEST(Terminal, TellsHowLongAgoAndBreaksWideText) {
+  const Workspace workspace("jsonl");
+  const std::int64_t now_us = system_clock().now().us;
+  const auto write_thread = [&](const std::string& id, std::int64_t seconds_ago,
+                                const std::string& text) {
+    const std::string time = Timestamp{now_us - seconds_ago * 1'000'000}.str();
+    workspace.write("store/a/threads/" + id + ".jsonl",
+                    R"({"agentId":"a","createdAt":")" + time + R"(","updatedAt":")" + time +
+                        "\"}\n" + R"({"type":"message","role":"user","text":")" + text +
+                        R"(","timestamp":")" + time + "\"}\n");
+  };
+  write_thread("00000000000a", 5 * 60 + 30, "x");
+  write_thread("00000000000b", 3 * 3600 + 60, "x");
+  write_thread("00000000000c", 30 * 3600, "x");
+  write_thread("00000000000d", 5 * 86400 + 60, "x");
+  write_thread("00000000000e", 400 * 86400, "x");
+  const std::string list = workspace.run_on_terminal({"thread", "list"}).out;
+  for (const char* said : {"5 min ago", "3 h ago", "1 day ago", "5 days ago"}) {
+    EXPECT_THAT(list, HasSubstr(said));
+  }
+  EXPECT_THAT(list, HasSubstr(Timestamp{now_us - 400 * 86400 * 1'000'000LL}.str().substr(0, 10)));
+
+  std::string wide;
+  for (int i = 0; i < 50; ++i) wide += "漢";  // 100 columns without a space, on 80
+  write_thread("00000000000f", 1, wide);
+  const std::string shown = workspace.run_on_terminal({"thread", "messages", "00000000000f"}).out;
+  EXPECT_THAT(shown,
+              HasSubstr("      " + wide.substr(0, 37 * 3) + "\r\n      " + wide.substr(37 * 3)));
 }
 
 }  // namespace
