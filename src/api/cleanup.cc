@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "api/checkpoints.h"
 #include "core/try.h"
 #include "skein/retention.h"
 
@@ -23,11 +24,29 @@ Result<void> add_threads(Store& store, Timestamp now, std::vector<Due>& due) {
   return {};
 }
 
+// Automatic ones, and what the hooks remember of sessions that are as old.
+Result<void> add_checkpoints(const Settings& settings, std::vector<Due>& due) {
+  SKEIN_ASSIGN(const auto purged, purge_checkpoints(settings, {.dry_run = true}));
+  for (const CheckpointEntry& entry : purged.checkpoints) {
+    due.push_back({.kind = "checkpoint",
+                   .id = entry.id,
+                   .agent_id = "",
+                   .since = entry.created_at,
+                   .reason = "made automatically more than 14 days ago",
+                   .remove = [settings, id = entry.id](Timestamp) -> Result<bool> {
+                     SKEIN_ASSIGN(const auto gone, purge_checkpoints(settings, {.only = id}));
+                     return !gone.checkpoints.empty();
+                   }});
+  }
+  return {};
+}
+
 }  // namespace
 
-Result<std::vector<Due>> find_due(Store& store, Timestamp now) {
+Result<std::vector<Due>> find_due(Store& store, const Settings& settings, Timestamp now) {
   std::vector<Due> due;
   SKEIN_TRY(add_threads(store, now, due));
+  SKEIN_TRY(add_checkpoints(settings, due));
   std::sort(due.begin(), due.end(), [](const Due& a, const Due& b) {
     return std::tie(a.since, a.id) < std::tie(b.since, b.id);
   });

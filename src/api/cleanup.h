@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "api/settings.h"
 #include "skein/store.h"
 
 namespace skein {
 
 struct Due {
-  std::string kind;  // "thread"
+  std::string kind;  // "thread", "checkpoint"
   std::string id;
   std::string agent_id;
   Timestamp since;     // when it became due
@@ -19,7 +20,7 @@ struct Due {
   std::function<Result<bool>(Timestamp now)> remove;
 };
 
-// Everything that is due, the longest due first. Borrows the store.
-Result<std::vector<Due>> find_due(Store& store, Timestamp now);
+// Everything that is due in the store and the workspace, the longest due first. Borrows the store.
+Result<std::vector<Due>> find_due(Store& store, const Settings& settings, Timestamp now);
 
 }  // namespace skein

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/json.h"
+#include "core/json_fields.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "skein/work_items.h"
@@ -21,6 +22,7 @@ struct ConfigFile {
   std::optional<std::string> default_agent;
   std::optional<std::string> project;
   std::vector<ActiveLimit> active_limits;
+  std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
 };
 
 std::optional<std::string> environment(const char* name) {
@@ -67,15 +69,32 @@ Result<std::vector<ActiveLimit>> read_active_limits(RawJson value) {
   return limits;
 }
 
+Result<std::vector<CheckpointsOptions::KnowledgeRepo>> read_knowledge_repos(RawJson value) {
+  std::vector<CheckpointsOptions::KnowledgeRepo> repositories;
+  const JsonFields fields(value);
+  for (const JsonFields::Field& field : fields.others()) {
+    repositories.push_back({field.name, json_to_string(field.value).value_or("")});
+    if (!repositories.back().folder.empty()) continue;
+    return fail(ErrorCode::kInvalid, "names no folder for " + quote(field.name));
+  }
+  if (value.starts_with('{')) return repositories;
+  return fail(ErrorCode::kInvalid, "must be an object of folders, not " + excerpt(value));
+}
+
 // A reason, if the value is not as it must be.
 Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
   if (member.name == "maxActiveThreads") {
     SKEIN_ASSIGN(config.active_limits, read_active_limits(member.value));
     return {};
   }
+  if (member.name == "knowledgeRepos") {
+    SKEIN_ASSIGN(config.knowledge_repos, read_knowledge_repos(member.value));
+    return {};
+  }
   if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
     return fail(ErrorCode::kInvalid,
-                "is not a setting; those are store, defaultAgent, project, maxActiveThreads");
+                "is not a setting; those are store, defaultAgent, project, maxActiveThreads, "
+                "knowledgeRepos");
   }
   const auto value = json_to_string(member.value);
   if (!value || value->empty()) {
@@ -182,6 +201,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   } else {
     settings.store_url = default_store(settings.workspace);
   }
+  settings.knowledge_repos = std::move(config.knowledge_repos);
   settings.default_agent = config.default_agent.value_or("default");
   settings.project = config.project.value_or("default");
   settings.active_limits = std::move(config.active_limits);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "skein/clock.h"
 #include "skein/ids.h"
 #include "skein/json.h"
 
@@ -22,6 +23,8 @@ Argument::Set into(std::optional<std::uint64_t>& number);  // decimal digits onl
 Argument::Set into(std::optional<ThreadRef>& thread);
 Argument::Set into(std::vector<ThreadRef>& threads);
 Argument::Set into_object(Json& object);
+// ISO 8601, a date alone (its first moment in UTC), or how long ago: "7d", "12h", "30m".
+Argument::Set into_time(std::optional<Timestamp>& time);
 
 // A value that must be one of a few words.
 template <class T>

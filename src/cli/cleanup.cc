@@ -28,16 +28,18 @@ std::string due_json(const Due& due, std::string_view outcome) {
 class Cleanup : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "cleanup",
-            .summary = "remove what is past its time, and keep a record of what went",
-            .examples =
-                "  skein cleanup --dry-run\n"
-                "  skein cleanup\n"
-                "  skein cleanup --history --json\n",
-            .details =
-                "Threads are due when they have been archived for as many days as `skein thread "
-                "archive --retention-days`\nsaid, and never without that. Nothing else removes "
-                "them. What was restored in the meantime stays."};
+    return {
+        .name = "cleanup",
+        .summary = "remove what is past its time, and keep a record of what went",
+        .examples =
+            "  skein cleanup --dry-run\n"
+            "  skein cleanup\n"
+            "  skein cleanup --history --json\n",
+        .details =
+            "Threads are due when they have been archived for as many days as `skein thread "
+            "archive --retention-days`\nsaid, and never without that. Nothing else removes "
+            "them. What was restored in the meantime stays.\nCheckpoints are due when they were "
+            "made automatically, and 14 days ago."};
   }
 
   std::vector<Argument> arguments() override {
@@ -51,14 +53,15 @@ class Cleanup : public Command {
 
   Outcome run(Context& context) override {
     if (dry_run_ && history_) return wrong_usage("--dry-run and --history exclude each other");
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
-    return history_ ? print_history(context, *store) : clean(context, *store);
+    return history_ ? print_history(context, *store) : clean(context, *store, settings);
   }
 
  private:
-  Outcome clean(Context& context, Store& store) const {
+  Outcome clean(Context& context, Store& store, const Settings& settings) const {
     const Timestamp now = system_clock().now();
-    SKEIN_ASSIGN(const std::vector<Due> all, find_due(store, now));
+    SKEIN_ASSIGN(const std::vector<Due> all, find_due(store, settings, now));
     Table table(context, {"KIND", "ID", "AGENT", "DUE", "OUTCOME", "WHY"});
     std::size_t removed = 0;
     for (const Due& due : all) {

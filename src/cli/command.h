@@ -92,6 +92,9 @@ CommandGroup transfer_commands();  // import, export
 CommandGroup watch_commands();
 CommandGroup care_commands();  // doctor, cleanup
 std::unique_ptr<Command> cleanup_command();
+CommandGroup checkpoint_commands();       // checkpoint, handoff, resume
+CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
+CommandGroup hook_commands();
 CommandGroup bench_commands();
 // Borrows the tree, which must be complete when the command runs.
 CommandGroup completion_commands(const CommandTree& tree);

@@ -54,8 +54,8 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
        .is_path = true},
       {.names = "--config",
        .value_name = "FILE",
-       .help = "settings as JSON: store, defaultAgent, project, maxActiveThreads (default "
-               "WORKSPACE/.skein/config.json)",
+       .help = "settings as JSON: store, defaultAgent, project, maxActiveThreads, "
+               "knowledgeRepos (default WORKSPACE/.skein/config.json)",
        .set = into(target.settings.config),
        .is_path = true},
       {.names = "--json", .help = "answer, and fail, in JSON", .set = into(target.json)},

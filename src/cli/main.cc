@@ -18,6 +18,9 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(item_commands());
   tree.groups.push_back(session_commands());
   tree.groups.push_back(watch_commands());
+  tree.groups.push_back(checkpoint_commands());
+  tree.groups.push_back(checkpoint_list_commands());
+  tree.groups.push_back(hook_commands());
   tree.groups.push_back(transfer_commands());
   tree.groups.push_back(care_commands());
   tree.groups.push_back(bench_commands());

@@ -1,13 +1,11 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-
 #include "api/append_lines.h"
 #include "api/threads.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/dialogue.h"
 #include "cli/line_input.h"
 #include "cli/stop.h"
 #include "cli/thread_commands.h"
@@ -20,17 +18,7 @@ namespace {
 
 // All of standard input as the text of one message, without the line feed that ends its last line.
 Result<std::string> read_text() {
-  std::string text;
-  char buffer[64 << 10];
-  while (text.size() <= limits::kMaxTextBytes + 1) {
-    const ssize_t got = ::read(STDIN_FILENO, buffer, sizeof buffer);
-    if (got == 0) break;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      return fail(ErrorCode::kIo, fmt::format("cannot read the text: {}", std::strerror(errno)));
-    }
-    text.append(buffer, static_cast<std::size_t>(got));
-  }
+  SKEIN_ASSIGN(std::string text, read_standard_input(limits::kMaxTextBytes + 1));
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }

@@ -1,14 +1,12 @@
 #include "cli/thread_commands.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
-
-#include <iostream>
 #include <string>
 
 #include "api/threads.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/dialogue.h"
 #include "cli/show_text.h"
 #include "core/json_object.h"
 #include "core/try.h"
@@ -177,12 +175,11 @@ class Delete : public Command {
     SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kRefuse));
     SKEIN_ASSIGN(const Manifest manifest, find_thread(*manager.store, *thread_));
     if (!yes_) {
-      if (::isatty(STDIN_FILENO) != 1) {
-        return wrong_usage("nobody is there to ask: say --yes to delete " + manifest.id.str());
-      }
-      if (!confirmed(manifest)) {
-        return fail(ErrorCode::kInvalid, "not deleted");
-      }
+      SKEIN_ASSIGN_OR_FAIL(const bool agreed,
+                           ask(fmt::format("Delete thread {} of {} with {} events?",
+                                           manifest.id.str(), manifest.agent_id, manifest.last_seq),
+                               "to delete " + manifest.id.str()));
+      if (!agreed) return fail(ErrorCode::kInvalid, "not deleted");
     }
     SKEIN_ASSIGN(const bool removed, manager->remove(manifest.id.str()));
     if (!removed) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
@@ -196,14 +193,6 @@ class Delete : public Command {
   }
 
  private:
-  static bool confirmed(const Manifest& manifest) {
-    std::cerr << fmt::format("Delete thread {} of {} with {} events? [y/N] ", manifest.id.str(),
-                             manifest.agent_id, manifest.last_seq);
-    std::string answer;
-    std::getline(std::cin, answer);
-    return answer == "y" || answer == "yes" || answer == "Y";
-  }
-
   std::optional<ThreadRef> thread_;
   bool yes_ = false;
 };

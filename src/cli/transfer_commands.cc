@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/threads.h"
+#include "api/transfer/checkpoint_import.h"
 #include "api/transfer/export.h"
 #include "api/transfer/import.h"
 #include "api/transfer/sources.h"
@@ -36,20 +37,21 @@ std::string problem_json(const FileProblem& problem) {
 class Import : public Command {
  public:
   CommandInfo info() const override {
-    return {
-        .name = "import",
-        .summary = "take threads from files into the store",
-        .examples =
-            "  skein import ~/agents\n"
-            "  skein import ~/agents/support ~/old/a1b2c3d4e5f6.jsonl --dry-run\n"
-            "  skein import backup.jsonl --no-redact --json\n",
-        .details =
-            "PATH is a folder of agents (AGENT/threads/ID.jsonl), the folder of one agent, one "
-            "thread file, or what\n`skein export` wrote. The files are only read. Doing it again "
-            "imports only what is new: threads that are\nthere get the events that they lack. "
-            "Credentials in the text are replaced by [redacted:KIND].\nThe exit code is 1 if a "
-            "line "
-            "or file could not be taken, and 4 if threads differ from those in the store."};
+    return {.name = "import",
+            .summary = "take threads from files into the store",
+            .examples =
+                "  skein import ~/agents\n"
+                "  skein import ~/agents/support ~/old/a1b2c3d4e5f6.jsonl --dry-run\n"
+                "  skein import backup.jsonl --no-redact --json\n",
+            .details =
+                "PATH is a folder of agents (AGENT/threads/ID.jsonl), the folder of one agent, one "
+                "thread file, or what\n`skein export` wrote; or a workspace whose checkpoints "
+                "(workspace/threads/, "
+                "workspace/checkpoints/) to take.\nThe files are only read. Doing it again "
+                "imports only what is new: threads that are\nthere get the events that they lack. "
+                "Credentials in the text are replaced by [redacted:KIND].\nThe exit code is 1 if a "
+                "line "
+                "or file could not be taken, and 4 if threads differ from those in the store."};
   }
 
   std::vector<Argument> arguments() override {
@@ -72,11 +74,14 @@ class Import : public Command {
   Outcome run(Context& context) override {
     if (redact_ && no_redact_) return wrong_usage("--redact and --no-redact exclude each other");
     std::vector<std::filesystem::path> files;
+    std::vector<std::filesystem::path> folders;  // of checkpoints
     for (const std::string& path : paths_) {
-      SKEIN_ASSIGN(const auto found, find_thread_files(path));
-      files.insert(files.end(), found.begin(), found.end());
+      const bool may_lack_threads = holds_checkpoints(path);
+      if (may_lack_threads) folders.emplace_back(path);
+      auto found = find_thread_files(path);
+      if (!found && !may_lack_threads) return tl::unexpected<Failure>(found.error());
+      if (found) files.insert(files.end(), found->begin(), found->end());
     }
-    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kCreate));
 
     Progress progress("importing");
     std::vector<std::string> problems;
@@ -94,15 +99,36 @@ class Import : public Command {
         print_notice(problem_text(problem));
       }
     };
-    SKEIN_ASSIGN(const ImportSummary summary, import_threads(*store, files, options));
+    ImportSummary summary;
+    if (!files.empty()) {
+      SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kCreate));
+      SKEIN_ASSIGN(summary, import_threads(*store, files, options));
+    }
+    CheckpointImportSummary checkpoints;
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    for (const auto& folder : folders) {
+      SKEIN_ASSIGN(const auto more, import_checkpoints(settings, folder, options));
+      checkpoints += more;
+    }
     progress.clear();
-    print(context, summary, problems);
-    if (summary.failed > 0 || summary.unreadable > 0) return kExitRefused;
-    return summary.conflicts > 0 ? kExitConflict : kExitDone;
+    print(context, summary, checkpoints, problems);
+    if (summary.failed + summary.unreadable + checkpoints.unreadable > 0) return kExitRefused;
+    return summary.conflicts + checkpoints.conflicts > 0 ? kExitConflict : kExitDone;
   }
 
  private:
+  static std::string checkpoints_json(const CheckpointImportSummary& summary) {
+    return JsonObject()
+        .add("imported", summary.imported)
+        .add("present", summary.present)
+        .add("redacted", summary.redacted)
+        .add("unreadable", summary.unreadable)
+        .add("conflicts", summary.conflicts)
+        .str();
+  }
+
   void print(Context& context, const ImportSummary& summary,
+             const CheckpointImportSummary& checkpoints,
              const std::vector<std::string>& problems) const {
     if (context.json()) {
       JsonObject object;
@@ -111,6 +137,7 @@ class Import : public Command {
       object.add("extended", summary.extended).add("newEvents", summary.new_events);
       object.add("redacted", summary.redacted).add("unreadable", summary.unreadable);
       object.add("conflicts", summary.conflicts).add("failed", summary.failed);
+      object.add_json("checkpoints", checkpoints_json(checkpoints));
       object.add_json("problems", fmt::format("[{}]", fmt::join(problems, ",")));
       context.out().write(object.str() + "\n");
       return;
@@ -126,6 +153,11 @@ class Import : public Command {
     add(summary.unreadable, "lines unreadable");
     add(summary.conflicts, "in conflict with the store");
     add(summary.failed, "failed");
+    add(checkpoints.imported, "checkpoints imported");
+    add(checkpoints.present, "checkpoints already there");
+    add(checkpoints.redacted, "credentials redacted in them");
+    add(checkpoints.unreadable, "files that are no checkpoints");
+    add(checkpoints.conflicts, "checkpoints in conflict with those here");
     context.out().write(text + "\n");
   }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/json.h"
 
@@ -24,6 +25,16 @@ class JsonObject {
   }
   JsonObject& add(std::string_view name, bool value) {
     begin(name) += value ? "true" : "false";
+    return *this;
+  }
+  JsonObject& add(std::string_view name, const std::vector<std::string>& texts) {
+    std::string& out = begin(name);
+    out += '[';
+    for (const std::string& text : texts) {
+      if (&text != &texts.front()) out += ',';
+      append_json_string(out, text);
+    }
+    out += ']';
     return *this;
   }
   // `json` is one valid JSON value.

@@ -51,11 +51,10 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 }  // namespace
 
 Result<Finished> run_git(const std::string& folder, std::vector<std::string> arguments,
-                         const std::vector<std::string>& settings) {
+                         const std::vector<std::string>& settings, std::string_view input) {
   Spawn spawn{.argv = {"git", "--no-pager", "--no-replace-objects"},
               .folder = folder,
-              .environment = environment(),
-              .in = Spawn::Stream::kNull};
+              .environment = environment()};
   const auto add_setting = [&](std::string setting) {
     spawn.argv.emplace_back("-c");
     spawn.argv.push_back(std::move(setting));
@@ -63,13 +62,13 @@ Result<Finished> run_git(const std::string& folder, std::vector<std::string> arg
   for (const char* setting : kInert) add_setting(setting);
   for (const std::string& setting : settings) add_setting(setting);
   std::move(arguments.begin(), arguments.end(), std::back_inserter(spawn.argv));
-  return run_program(spawn, {}, {.time = kLongestRun, .output_bytes = kMostOutput});
+  return run_program(spawn, input, {.time = kLongestRun, .output_bytes = kMostOutput});
 }
 
 Result<std::string> git_output(const std::string& folder, std::vector<std::string> arguments,
-                               const std::vector<std::string>& settings) {
+                               const std::vector<std::string>& settings, std::string_view input) {
   const std::string command = arguments.empty() ? "" : arguments[0];
-  SKEIN_ASSIGN(Finished finished, run_git(folder, std::move(arguments), settings));
+  SKEIN_ASSIGN(Finished finished, run_git(folder, std::move(arguments), settings, input));
   if (finished.exit.ok()) return std::move(finished.out);
   return fail(ErrorCode::kInvalid, "git " + command + " in " + folder + " ended with " +
                                        finished.exit.str() + ": " +

@@ -134,13 +134,22 @@ Result<std::size_t> Repository::count_commits(const std::string& from,
   return count;
 }
 
-Result<std::vector<std::string>> Repository::files_of(const std::string& commit) const {
-  SKEIN_TRY(check_revision(commit));
-  SKEIN_ASSIGN(
-      const std::string out,
-      git_output(root_, {"diff-tree", "--root", "-r", "-m", "--first-parent", "--no-renames",
-                         "--no-commit-id", "--name-only", "-z", commit, "--"}));
-  return split_nul(out);
+Result<std::vector<std::string>> Repository::files_of(
+    const std::vector<std::string>& commits) const {
+  std::string input;
+  for (const std::string& commit : commits) {
+    SKEIN_TRY(check_revision(commit));
+    input += commit + "\n";
+  }
+  SKEIN_ASSIGN(const std::string out,
+               git_output(root_,
+                          {"diff-tree", "--stdin", "--root", "-r", "-m", "--first-parent",
+                           "--no-renames", "--no-commit-id", "--name-only", "-z"},
+                          {}, input));
+  std::vector<std::string> files = split_nul(out);
+  std::sort(files.begin(), files.end());
+  files.erase(std::unique(files.begin(), files.end()), files.end());
+  return files;
 }
 
 Result<std::vector<std::string>> Repository::changed_files(const std::vector<std::string>& apart,

@@ -62,8 +62,8 @@ class Repository {
   // How many commits of `to` are not in `from`.
   Result<std::size_t> count_commits(const std::string& from, const std::string& to) const;
 
-  // The files that a commit changed, with their paths from the root.
-  Result<std::vector<std::string>> files_of(const std::string& commit) const;
+  // The files that these commits changed, with their paths from the root, each once.
+  Result<std::vector<std::string>> files_of(const std::vector<std::string>& commits) const;
 
   // Which of the files (paths from the root) are not, in the work tree, as they were in that
   // commit.

@@ -115,5 +115,7 @@ TEST(Documentation, TheCommandsAboutConversationsAnswerAsShown) {
   expect_as_shown("conversations.md");
 }
 
+TEST(Documentation, TheCommandsAboutCheckpointsAnswerAsShown) { expect_as_shown("checkpoints.md"); }
+
 }  // namespace
 }  // namespace skein::test

@@ -1,0 +1,75 @@
+#include "api/checkpoints.h"
+
+#include "api/work/place.h"
+#include "core/try.h"
+#include "skein/work_items.h"
+#include "work/hook_session.h"
+#include "work/hooks.h"
+
+namespace skein {
+namespace {
+
+// Items are in a file of the workspace; without a store they only lack what is kept there.
+Result<std::vector<Resumed::OpenItem>> open_items(const Settings& settings) {
+  const bool stored = store_exists(settings.store_url);
+  SKEIN_ASSIGN(auto store,
+               stored ? open_settled_store(settings, IfMissing::kRefuse) : open_store("memory:"));
+  WorkItems items(*store, work_place(settings), system_clock(), random_ids());
+  SKEIN_ASSIGN(const ItemListing listing, items.list({}));
+  std::vector<Resumed::OpenItem> open;
+  for (const ListedItem& listed : listing.items) open.push_back({listed.item.id, listed.item.text});
+  return open;
+}
+
+}  // namespace
+
+Checkpoints workspace_checkpoints(const Settings& settings, Notice notice) {
+  CheckpointsOptions options;
+  options.workspace = settings.workspace.string();
+  options.knowledge_repos = settings.knowledge_repos;
+  options.notice = std::move(notice);
+  return Checkpoints(std::move(options));
+}
+
+Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
+                                   const std::optional<std::string>& session, Notice notice) {
+  Checkpoints checkpoints = workspace_checkpoints(settings, std::move(notice));
+  return Hooks(checkpoints).checkpoint(std::move(wanted), session);
+}
+
+Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part, Notice notice) {
+  Checkpoints checkpoints = workspace_checkpoints(settings, notice);
+  std::string id(part);
+  if (id.empty()) {
+    CheckpointQuery newest;
+    newest.types = {CheckpointType::kCheckpoint, CheckpointType::kHandoff};
+    newest.limit = 1;
+    SKEIN_ASSIGN(const auto entries, checkpoints.list(newest));
+    if (entries.empty()) return fail(ErrorCode::kNotFound, "there is no checkpoint to resume from");
+    id = entries.front().id;
+  }
+  Resumed resumed;
+  SKEIN_ASSIGN(resumed.checkpoint, checkpoints.get(id));
+  resumed.drift = checkpoints.drift(resumed.checkpoint);
+  if (auto items = open_items(settings)) {
+    resumed.open_items = std::move(*items);
+  } else if (notice) {
+    notice("without open items: " + items.error().message);
+  }
+  return resumed;
+}
+
+Result<PurgedCheckpoints> purge_checkpoints(const Settings& settings, const PurgeOptions& options) {
+  Checkpoints checkpoints = workspace_checkpoints(settings);
+  PurgedCheckpoints purged;
+  SKEIN_ASSIGN(purged.checkpoints, checkpoints.purge(options));
+  if (options.dry_run) return purged;
+  const Timestamp now = checkpoints.options().clock->now();
+  HookSessions sessions(settings.workspace.string());
+  SKEIN_ASSIGN(
+      purged.sessions,
+      sessions.forget_before(Timestamp::from_ms(now.ms() - options.older_than_days * 86'400'000)));
+  return purged;
+}
+
+}  // namespace skein

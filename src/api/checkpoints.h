@@ -1,0 +1,47 @@
+// Checkpoints as the faces offer them: in the workspace of the settings, joined with work items.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/settings.h"
+#include "skein/checkpoints.h"
+
+namespace skein {
+
+using Notice = std::function<void(const std::string&)>;
+
+Checkpoints workspace_checkpoints(const Settings& settings, Notice notice = {});
+
+// A checkpoint of a session: the one named, or else the one that the hooks saw last. Without any,
+// of none.
+Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
+                                   const std::optional<std::string>& session, Notice notice = {});
+
+// A checkpoint and all that one needs to go on from it.
+struct Resumed {
+  struct OpenItem {
+    std::string id;
+    std::string text;
+  };
+
+  Checkpoint checkpoint;
+  CheckpointDrift drift;
+  std::vector<OpenItem> open_items;
+};
+
+// `part` as in Checkpoints::get; empty: the newest that somebody asked for.
+Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part,
+                                  Notice notice = {});
+
+// What automatic checkpoints were purged, and how many sessions the hooks forgot.
+struct PurgedCheckpoints {
+  std::vector<CheckpointEntry> checkpoints;
+  std::size_t sessions = 0;
+};
+Result<PurgedCheckpoints> purge_checkpoints(const Settings& settings, const PurgeOptions& options);
+
+}  // namespace skein

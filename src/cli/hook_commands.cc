@@ -1,0 +1,130 @@
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "api/hooks.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/dialogue.h"
+#include "cli/line_diff.h"
+#include "core/json_object.h"
+#include "skein/checkpoints.h"
+
+namespace skein {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Whatever happens, the agent that calls it goes on undisturbed: it ends with 0, and says nothing
+// but what is for the agent.
+class RunHook : public Command {
+ public:
+  RunHook(HookName hook, std::string name, std::string summary)
+      : hook_(hook), name_(std::move(name)), summary_(std::move(summary)) {}
+
+  CommandInfo info() const override {
+    return {.name = name_,
+            .summary = summary_,
+            .examples = "  skein hook " + name_ + " < event.json\n",
+            .details =
+                "Called by Claude Code with JSON on standard input; see `skein hook install`. "
+                "Ends with 0 in any case; what\ngoes wrong is in WORKSPACE/.skein/hook.log."};
+  }
+  std::vector<Argument> arguments() override { return {}; }
+
+  Outcome run(Context& context) override {
+    const auto settings = context.settings();
+    if (!settings) return kExitDone;
+    const auto told = ::isatty(STDIN_FILENO) == 1 ? Result<std::string>("")
+                                                  : read_standard_input(limits::kMaxHookBytes);
+    context.out().write(run_hook(*settings, hook_, told.value_or("")));
+    (void)context.out().flush();
+    return kExitDone;
+  }
+
+ private:
+  const HookName hook_;
+  const std::string name_;
+  const std::string summary_;
+};
+
+// By name if that finds this very program, else by its path.
+std::string this_program() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return "skein";
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path == nullptr ? "" : path;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const fs::path candidate = fs::path(rest.substr(0, end)) / "skein";
+    if (::access(candidate.c_str(), X_OK) == 0) {
+      return fs::equivalent(candidate, self, error) && !error ? "skein" : self.string();
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return self.string();
+}
+
+class Install : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "install",
+            .summary = "have Claude Code call the hooks in this workspace",
+            .examples =
+                "  skein hook install\n"
+                "  skein hook install --yes\n",
+            .details =
+                "Adds to WORKSPACE/.claude/settings.json and keeps what is there. Shows the "
+                "change first, and asks."};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {{.names = "-y,--yes", .help = "do not ask", .set = into(yes_)}};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN(const HookInstallation planned, plan_hooks(settings, this_program()));
+    const std::string file = printable(planned.file.string());
+    if (planned.changes()) {
+      if (!context.json()) {
+        context.out().write_stored(file + "\n" + line_diff(planned.before, planned.after));
+        SKEIN_TRY(context.out().flush());
+      }
+      if (!yes_) {
+        SKEIN_ASSIGN_OR_FAIL(const bool agreed, ask("Write this?", "to write " + file));
+        if (!agreed) return fail(ErrorCode::kInvalid, "nothing was written");
+      }
+      SKEIN_TRY(install_hooks(planned));
+    }
+    if (context.json()) {
+      context.out().write(JsonObject().add("file", file).add("changed", planned.changes()).str() +
+                          "\n");
+    } else {
+      context.out().write(planned.changes() ? "written\n" : "the hooks are there already\n");
+    }
+    return kExitDone;
+  }
+
+ private:
+  bool yes_ = false;
+};
+
+}  // namespace
+
+CommandGroup hook_commands() {
+  CommandGroup group{"hook", "called by a coding agent as it works", {}};
+  const auto add = [&group](HookName hook, const char* name, const char* summary) {
+    group.commands.push_back(std::make_unique<RunHook>(hook, name, summary));
+  };
+  group.commands.push_back(std::make_unique<Install>());
+  add(HookName::kPostToolUse, "post-tool-use", "make an automatic checkpoint, where one is due");
+  add(HookName::kSessionStart, "session-start", "remember where a session begins, and greet it");
+  add(HookName::kSessionEnd, "session-end", "note that a session ended");
+  add(HookName::kStop, "stop", "note the end of a turn");
+  return group;
+}
+
+}  // namespace skein

@@ -1,0 +1,308 @@
+#include "skein/checkpoints.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/json.h"
+#include "core/json_object.h"
+#include "core/quote.h"
+#include "core/try.h"
+#include "skein/limits.h"
+#include "work/checkpoint_cache.h"
+#include "work/checkpoint_capture.h"
+#include "work/checkpoint_folder.h"
+#include "work/checkpoint_index.h"
+#include "work/checkpoint_search.h"
+
+namespace skein {
+namespace {
+
+constexpr std::int64_t kMsPerDay = 86'400'000;
+constexpr std::size_t kMostCandidates = 10;  // that an ambiguous part is answered with
+
+Result<void> check_text(std::string_view what, std::string_view text) {
+  if (text.size() > limits::kMaxCheckpointTextBytes) {
+    return fail(ErrorCode::kInvalid, fmt::format("{} has {} bytes; the limit is {}", what,
+                                                 text.size(), limits::kMaxCheckpointTextBytes));
+  }
+  if (!valid_utf8(text)) return fail(ErrorCode::kInvalid, fmt::format("{} is not UTF-8", what));
+  return {};
+}
+
+Result<void> check_texts(std::string_view what, const std::vector<std::string>& texts) {
+  if (texts.size() > limits::kMaxCheckpointItems) {
+    return fail(ErrorCode::kInvalid, fmt::format("there are {} of {}; the limit is {}",
+                                                 texts.size(), what, limits::kMaxCheckpointItems));
+  }
+  for (const std::string& text : texts) SKEIN_TRY(check_text(what, text));
+  return {};
+}
+
+Result<void> check_new(const NewCheckpoint& wanted) {
+  SKEIN_TRY(check_text("the slug", wanted.slug));
+  SKEIN_TRY(check_text("the title", wanted.title));
+  SKEIN_TRY(check_text("the summary", wanted.summary));
+  SKEIN_TRY(check_texts("next steps", wanted.next_steps));
+  SKEIN_TRY(check_texts("tags", wanted.tags));
+  if (wanted.worker) {
+    if (wanted.worker->id.empty()) return fail(ErrorCode::kInvalid, "a worker must have an id");
+    SKEIN_TRY(check_text("the worker's id", wanted.worker->id));
+    SKEIN_TRY(check_text("the worker's skill", wanted.worker->skill.value_or("")));
+  }
+  return {};
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// T-20260123-143052-
+std::string id_prefix(Timestamp time) {
+  const std::string text = time.str();
+  return "T-" + text.substr(0, 4) + text.substr(5, 2) + text.substr(8, 2) + "-" +
+         text.substr(11, 2) + text.substr(14, 2) + text.substr(17, 2) + "-";
+}
+
+std::string id_of(const NewCheckpoint& wanted, Timestamp time) {
+  const std::string& source = !wanted.slug.empty()    ? wanted.slug
+                              : !wanted.title.empty() ? wanted.title
+                                                      : wanted.summary;
+  const bool automatic = wanted.type == CheckpointType::kAuto;
+  std::string_view text = source;
+  if (automatic && text.starts_with("Auto: ")) text.remove_prefix(6);
+  text = text.substr(0, text.find('\n'));
+  return id_prefix(time) + (automatic ? "auto-" : "") + checkpoint_slug(text);
+}
+
+std::string title_of(const NewCheckpoint& wanted) {
+  if (!wanted.title.empty()) return wanted.title;
+  if (!wanted.slug.empty()) return wanted.slug;
+  if (!wanted.summary.empty()) return first_line(wanted.summary);
+  return wanted.type == CheckpointType::kHandoff ? "Handoff" : "Checkpoint";
+}
+
+bool in_lists(CheckpointType type) { return type != CheckpointType::kAuto; }
+
+bool is_part_of(std::string_view part, std::string_view id) {
+  const auto same = [](char a, char b) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+    return lower(a) == lower(b);
+  };
+  return std::search(id.begin(), id.end(), part.begin(), part.end(), same) != id.end();
+}
+
+void stamp_worker(Worker& worker, Timestamp now) {
+  if (!worker.state) return;
+  const bool ended =
+      *worker.state == WorkerState::kCompleted || *worker.state == WorkerState::kError;
+  const bool began =
+      ended || *worker.state == WorkerState::kExecuting || *worker.state == WorkerState::kVerifying;
+  if (began && !worker.started_at) worker.started_at = now;
+  if (ended && !worker.completed_at) worker.completed_at = now;
+}
+
+void add_missing(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  for (const std::string& text : more) {
+    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+  }
+}
+
+std::string purged_line(const CheckpointEntry& entry, Timestamp now) {
+  return JsonObject()
+             .add("purgedAt", now.str())
+             .add("thread_id", entry.id)
+             .add("created_at", entry.created_at.str())
+             .add("title", entry.title)
+             .add("conversation_summary", entry.summary)
+             .add("branch", entry.branch)
+             .add("current_commit", entry.commit)
+             .str() +
+         "\n";
+}
+
+}  // namespace
+
+std::string checkpoint_id(Timestamp time, std::string_view title) {
+  return id_prefix(time) + checkpoint_slug(title);
+}
+
+Checkpoints::Checkpoints(CheckpointsOptions options) : options_(std::move(options)) {
+  if (options_.clock == nullptr) options_.clock = &system_clock();
+}
+
+void Checkpoints::notice(const std::string& message) const {
+  if (options_.notice) options_.notice(message);
+}
+
+Result<Checkpoint> Checkpoints::create(const NewCheckpoint& wanted) {
+  SKEIN_TRY(check_new(wanted));
+  Checkpoint checkpoint;
+  checkpoint.type = wanted.type;
+  checkpoint.created_at = options_.clock->now();
+  checkpoint.updated_at = checkpoint.created_at;
+  checkpoint.summary = wanted.summary;
+  checkpoint.title = title_of(wanted);
+  checkpoint.tags = wanted.tags;
+  if (in_lists(wanted.type)) {
+    checkpoint.next_steps = wanted.next_steps;
+    checkpoint.worker = wanted.worker;
+    if (checkpoint.worker) stamp_worker(*checkpoint.worker, checkpoint.created_at);
+  } else {
+    add_missing(checkpoint.tags, {"auto-checkpoint"});
+    checkpoint.trigger = wanted.trigger;
+  }
+
+  CheckpointFolder folder(options_.workspace);
+  std::optional<Checkpoint> replaced;
+  if (!wanted.replaces.empty()) {
+    auto before = folder.load({wanted.replaces, false, {}});
+    if (before && before->type == CheckpointType::kAuto) replaced = std::move(*before);
+  }
+  if (replaced) checkpoint.files_touched = replaced->files_touched;
+  capture(checkpoint, wanted, options_);
+
+  const std::string id = id_of(wanted, checkpoint.created_at);
+  for (int attempt = 1;; ++attempt) {
+    checkpoint.id = attempt == 1 ? id : fmt::format("{}-{}", id, attempt);
+    if (to_json(checkpoint).size() > limits::kMaxCheckpointBytes) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("the checkpoint would exceed the limit of {} bytes",
+                              limits::kMaxCheckpointBytes));
+    }
+    SKEIN_ASSIGN(const bool made, folder.create(checkpoint));
+    if (made) break;
+  }
+  if (replaced) SKEIN_TRY(folder.remove(replaced->id));
+  if (in_lists(checkpoint.type)) SKEIN_TRY(rebuild_index());
+  return checkpoint;
+}
+
+Result<CheckpointEntry> Checkpoints::find(std::string_view part) {
+  if (part.empty()) return fail(ErrorCode::kInvalid, "say which checkpoint: a part of its id");
+  CheckpointFolder folder(options_.workspace);
+  SKEIN_ASSIGN(const auto all, index_checkpoints(folder));
+  std::vector<const IndexedCheckpoint*> candidates;
+  for (const IndexedCheckpoint& checkpoint : all) {
+    if (checkpoint.entry.id == part) {
+      candidates = {&checkpoint};
+      break;
+    }
+    if (is_part_of(part, checkpoint.entry.id)) candidates.push_back(&checkpoint);
+  }
+  if (candidates.empty()) {
+    return fail(ErrorCode::kNotFound, "there is no checkpoint with " + quote(part) + " in its id");
+  }
+  if (candidates.size() > 1) {
+    std::string message =
+        fmt::format("{} checkpoints have {} in their ids:", candidates.size(), quote(part));
+    for (std::size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
+      message += " " + candidates[i]->entry.id;
+    }
+    if (candidates.size() > kMostCandidates) message += " …";
+    return fail(ErrorCode::kConflict, std::move(message));
+  }
+  if (!candidates[0]->problem.empty()) return fail(ErrorCode::kDamaged, candidates[0]->problem);
+  return candidates[0]->entry;
+}
+
+Result<Checkpoint> Checkpoints::get(std::string_view part) {
+  SKEIN_ASSIGN(const CheckpointEntry entry, find(part));
+  return CheckpointFolder(options_.workspace).load({entry.id, entry.older, {}});
+}
+
+Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUpdate& changes) {
+  SKEIN_TRY(check_text("the summary", changes.summary.value_or("")));
+  SKEIN_TRY(check_texts("next steps", changes.next_steps));
+  SKEIN_TRY(check_texts("tags", changes.tags));
+  CheckpointFolder folder(options_.workspace);
+  SKEIN_ASSIGN(const CheckpointEntry entry, find(part));
+  if (entry.older) {
+    return fail(ErrorCode::kInvalid,
+                entry.id + " is in " + folder.older() + ", which is only read");
+  }
+  Checkpoint checkpoint;
+  {
+    SKEIN_ASSIGN(const auto lock, folder.lock());
+    SKEIN_ASSIGN(checkpoint, folder.load({entry.id, false, {}}));
+    checkpoint.updated_at = std::max(checkpoint.updated_at, options_.clock->now());
+    if (changes.summary) checkpoint.summary = *changes.summary;
+    add_missing(checkpoint.tags, changes.tags);
+    if (!changes.next_steps.empty()) {
+      if (!checkpoint.next_steps) checkpoint.next_steps.emplace();
+      add_missing(*checkpoint.next_steps, changes.next_steps);
+    }
+    if (changes.worker_state) {
+      if (!checkpoint.worker) {
+        return fail(ErrorCode::kInvalid, checkpoint.id + " has no worker whose state could change");
+      }
+      const WorkerState before = checkpoint.worker->state.value_or(WorkerState::kIdle);
+      SKEIN_TRY(check_worker_move(before, *changes.worker_state));
+      checkpoint.worker->state = changes.worker_state;
+      stamp_worker(*checkpoint.worker, checkpoint.updated_at);
+    }
+    SKEIN_TRY(folder.replace(checkpoint));
+  }
+  if (in_lists(checkpoint.type)) SKEIN_TRY(rebuild_index());
+  return checkpoint;
+}
+
+Result<std::vector<CheckpointEntry>> Checkpoints::list(const CheckpointQuery& query) {
+  CheckpointFolder folder(options_.workspace);
+  SKEIN_ASSIGN(auto all, index_checkpoints(folder));
+  const CheckpointMatcher matches(query);
+  std::vector<CheckpointEntry> found;
+  for (IndexedCheckpoint& checkpoint : all) {
+    if (!checkpoint.problem.empty()) notice(checkpoint.problem);
+    if (found.size() < query.limit && matches(checkpoint)) {
+      found.push_back(std::move(checkpoint.entry));
+    }
+  }
+  return found;
+}
+
+Result<std::vector<CheckpointEntry>> Checkpoints::purge(const PurgeOptions& options) {
+  const Timestamp now = options_.clock->now();
+  CheckpointQuery query;
+  query.types = {CheckpointType::kAuto};
+  query.until = Timestamp::from_ms(now.ms() - options.older_than_days * kMsPerDay);
+  query.limit = std::numeric_limits<std::size_t>::max();
+  CheckpointFolder folder(options_.workspace);
+  SKEIN_ASSIGN(const auto lock, folder.lock());
+  SKEIN_ASSIGN(auto due, list(query));
+  std::erase_if(due, [&options](const CheckpointEntry& entry) {
+    return entry.older || (!options.only.empty() && entry.id != options.only);
+  });
+  if (options.dry_run || due.empty()) return due;
+
+  const std::string record = folder.beside("purged.jsonl");
+  SKEIN_ASSIGN(const Fd fd, open_file(record, O_WRONLY | O_APPEND | O_CREAT));
+  std::string lines;
+  for (const CheckpointEntry& entry : due) lines += purged_line(entry, now);
+  SKEIN_TRY(write_append(fd, record, lines));
+  SKEIN_TRY(folder.flusher().data(fd, record));
+  SKEIN_TRY(folder.flusher().folder(options_.workspace + "/.skein"));
+  for (const CheckpointEntry& entry : due) SKEIN_TRY(folder.remove(entry.id));
+  return due;
+}
+
+Result<void> Checkpoints::rebuild_index() {
+  CheckpointFolder folder(options_.workspace);
+  SKEIN_ASSIGN(const auto lock, folder.lock());
+  SKEIN_ASSIGN(auto all, index_checkpoints(folder));
+  std::vector<CheckpointEntry> entries;
+  std::vector<Checkpoint> recent;
+  for (IndexedCheckpoint& checkpoint : all) {
+    if (!checkpoint.problem.empty() || checkpoint.entry.older || !in_lists(checkpoint.entry.type)) {
+      continue;
+    }
+    if (recent.size() < kRecentCheckpoints) {
+      if (auto loaded = folder.load(checkpoint.file)) recent.push_back(std::move(*loaded));
+    }
+    entries.push_back(std::move(checkpoint.entry));
+  }
+  SKEIN_TRY(make_folders(folder.threads(), folder.flusher()));
+  SKEIN_TRY(
+      replace_file(folder.threads() + "/INDEX.md", index_markdown(entries), folder.flusher()));
+  return replace_file(folder.threads() + "/recent.md", recent_markdown(recent), folder.flusher());
+}
+
+}  // namespace skein

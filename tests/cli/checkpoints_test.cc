@@ -1,0 +1,252 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "program.h"
+#include "support/git_sandbox.h"
+
+namespace skein::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
+using testing::StartsWith;
+
+TEST(CheckpointCommands, CheckpointPrintsTheIdOrTheFile) {
+  const Workspace workspace;
+  const Ran made = workspace.run({"checkpoint", "mrr-report", "--summary", "Generated it",
+                                  "--next-step", "Mail it", "--tag", "finance"});
+  EXPECT_EQ(made.code, 0) << made;
+  EXPECT_THAT(made.out, MatchesRegex("T-[0-9]{8}-[0-9]{6}-mrr-report\n"));
+  const std::string file = workspace.read("workspace/threads/" + made.out_line() + ".json");
+  EXPECT_THAT(file, HasSubstr("\"conversation_summary\": \"Generated it\""));
+  const auto json = workspace.run({"checkpoint", "--title", "Два слова", "--json"}).json();
+  EXPECT_THAT(std::string(json.at("thread_id").as_string()), HasSubstr("-dva-slova"));
+  EXPECT_EQ(json.at("type").as_string(), "checkpoint");
+  EXPECT_THAT(workspace.read("workspace/threads/INDEX.md"), HasSubstr("2 in all"));
+}
+
+TEST(CheckpointCommands, AWorkersIllegalMoveIsAConflictThatNamesIt) {
+  const Workspace workspace;
+  const std::vector<std::string> make = {"checkpoint",     "job",       "--worker", "cfo",
+                                         "--worker-state", "verifying", "--skill",  "mrr"};
+  EXPECT_EQ(workspace.run(make).code, 0);
+  const Ran refused = workspace.run({"checkpoint", "--update", "job", "--worker-state", "error"});
+  EXPECT_EQ(refused.code, 4) << refused;
+  EXPECT_THAT(refused.err, HasSubstr("from verifying to error"));
+  const Ran done = workspace.run({"checkpoint", "--update", "job", "--worker-state", "completed"});
+  EXPECT_EQ(done.code, 0) << done;
+  EXPECT_THAT(workspace.run({"checkpoints", "show", "job"}).out,
+              HasSubstr("worker      cfo/mrr, completed\n"));
+  EXPECT_EQ(workspace.run({"checkpoint", "x", "--worker-state", "asleep", "--worker", "w"}).code,
+            2);
+  EXPECT_EQ(workspace.run({"checkpoint", "x", "--skill", "s"}).code, 2);
+}
+
+TEST(CheckpointCommands, ListShowAndSearchFindThem) {
+  const Workspace workspace;
+  workspace.run({"checkpoint", "login", "--summary", "Fixed the Login", "--tag", "auth"});
+  workspace.run({"checkpoint", "report", "--summary", "Wrote it", "--worker", "cfo"});
+  const auto found = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "checkpoints");
+    arguments.push_back("--json");
+    const Ran ran = workspace.run(arguments);
+    EXPECT_EQ(ran.code, 0) << ran;
+    return ran.json().as_array().size();
+  };
+  EXPECT_EQ(found({"list"}), 2u);
+  EXPECT_EQ(found({"list", "--tag", "auth"}), 1u);
+  EXPECT_EQ(found({"list", "--worker", "cfo"}), 1u);
+  EXPECT_EQ(found({"list", "--type", "handoff"}), 0u);
+  EXPECT_EQ(found({"list", "--since", "1h"}), 2u);
+  EXPECT_EQ(found({"list", "--until", "2020-01-01"}), 0u);
+  EXPECT_EQ(found({"list", "--limit", "1"}), 1u);
+  EXPECT_EQ(found({"search", "FIXED", "log"}), 1u);
+  EXPECT_EQ(found({"search", "nothing"}), 0u);
+  EXPECT_EQ(workspace.run({"checkpoints", "list", "--since", "soon"}).code, 2);
+  EXPECT_THAT(workspace.run({"checkpoints", "list"}).out,
+              AllOf(StartsWith("CHECKPOINT "), HasSubstr("  report\n")));
+  EXPECT_EQ(workspace.run({"checkpoints", "show", "nothing"}).code, 3);
+}
+
+TEST(CheckpointCommands, ResumeShowsWhatIsNeededToGoOn) {
+  const Workspace workspace;
+  init_repository(workspace.path());
+  commit_file(workspace.path(), "a.txt", "1", "first");
+  workspace.run({"item", "create", "Safari is untested"});
+  workspace.run({"checkpoint", "login", "--summary", "Login works", "--next-step", "Test on Safari",
+                 "--file", "a.txt"});
+  const Ran still = workspace.run({"resume", "login"});
+  EXPECT_EQ(still.code, 0) << still;
+  EXPECT_THAT(still.out, HasSubstr("summary     Login works\n"));
+  EXPECT_THAT(still.out, HasSubstr("next steps\n  - Test on Safari\n"));
+  EXPECT_THAT(still.out, HasSubstr("  Safari is untested\n"));
+  EXPECT_THAT(still.out, HasSubstr("drift       none"));
+
+  git(workspace.path(), {"checkout", "--quiet", "-b", "side"});
+  commit_file(workspace.path(), "a.txt", "2", "changed it");
+  const Ran moved = workspace.run({"resume"});
+  EXPECT_THAT(moved.out, HasSubstr("branch was main, is side\n"));
+  EXPECT_THAT(moved.out, HasSubstr("1 commit since"));
+  EXPECT_THAT(moved.out, HasSubstr(": changed it\n"));
+  EXPECT_THAT(moved.out, HasSubstr("changed since: a.txt\n"));
+  const auto json = workspace.run({"resume", "login", "--json"}).json();
+  EXPECT_EQ(json.at("drift").at("commits_since").as_int64(), 1);
+  EXPECT_EQ(json.at("open_items").as_array().size(), 1u);
+}
+
+TEST(CheckpointCommands, ResumeRefusesAPartOfSeveralIdsAndNamesThem) {
+  const Workspace workspace;
+  workspace.run({"checkpoint", "login-page"});
+  workspace.run({"checkpoint", "login-form"});
+  const Ran ambiguous = workspace.run({"resume", "login"});
+  EXPECT_EQ(ambiguous.code, 4) << ambiguous;
+  EXPECT_THAT(ambiguous.err, AllOf(HasSubstr("login-page"), HasSubstr("login-form")));
+  EXPECT_EQ(workspace.run({"resume", "nothing"}).code, 3);
+  EXPECT_EQ(Workspace().run({"resume"}).code, 3);
+}
+
+TEST(CheckpointCommands, HandoffMakesACheckpointAndAPromptForWhoeverContinues) {
+  const Workspace workspace;
+  const Ran made = workspace.run(
+      {"handoff", "login", "--summary", "Login works", "--next-step", "Test on Safari"});
+  EXPECT_EQ(made.code, 0) << made;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("Continue the work \"login\""), HasSubstr("Login works"),
+                              HasSubstr("- Test on Safari"), HasSubstr("`skein resume T-")));
+  const auto json = workspace.run({"handoff", "again", "--json"}).json();
+  EXPECT_EQ(json.at("checkpoint").at("type").as_string(), "handoff");
+  EXPECT_THAT(std::string(json.at("prompt").as_string()), HasSubstr("again"));
+  EXPECT_THAT(workspace.read("workspace/threads/recent.md"), HasSubstr("## login"));
+}
+
+TEST(CheckpointCommands, KnowledgeRepositoriesComeFromTheConfiguration) {
+  const Workspace workspace;
+  init_repository(workspace.path());
+  init_repository(workspace.path() / "knowledge/ralph");
+  const std::string id = commit_file(workspace.path() / "knowledge/ralph", "k", "1", "k");
+  workspace.write(".skein/config.json", R"({"knowledgeRepos":{"ralph":"knowledge/ralph"}})");
+  const auto json = workspace.run({"checkpoint", "x", "--json"}).json();
+  const auto& known = json.at("git").at("knowledge_repos").at("ralph");
+  EXPECT_EQ(known.at("commit").as_string(), id.substr(0, 7));
+  EXPECT_EQ(known.at("dirty").as_bool(), false);
+  workspace.write(".skein/config.json", R"({"knowledgeRepos":["x"]})");
+  EXPECT_EQ(workspace.run({"checkpoint", "x"}).code, 2);
+}
+
+TEST(CheckpointCommands, ImportTakesThoseOfAnotherWorkspaceOnceAndWithoutCredentials) {
+  const Workspace there;
+  there.run({"checkpoint", "report", "--summary", "Made it"});
+  const std::string id = there
+                             .run({"checkpoint", "secret", "--summary",
+                                   "key ghp_"
+                                   "0123456789abcdefABCDEF0123456789abcd"})
+                             .out_line();
+  there.write("workspace/checkpoints/email-fix.json",
+              R"({"task_id":"email-fix","created_at":"2025-12-01T10:00:00Z","summary":"Fixed",)"
+              R"("notes":"kept"})");
+  const Workspace here;
+  const Ran first = here.run({"import", there.path().string(), "--json"});
+  EXPECT_EQ(first.code, 0) << first;
+  EXPECT_EQ(first.json().at("checkpoints").at("imported").as_int64(), 3);
+  EXPECT_EQ(first.json().at("checkpoints").at("redacted").as_int64(), 1);
+  const auto again = here.run({"import", there.path().string(), "--json"}).json();
+  EXPECT_EQ(again.at("checkpoints").at("imported").as_int64(), 0);
+  EXPECT_EQ(again.at("checkpoints").at("present").as_int64(), 3);
+  EXPECT_THAT(here.run({"checkpoints", "show", "email-fix", "--json"}).out, HasSubstr("kept"));
+  EXPECT_THAT(here.run({"checkpoints", "list"}).out, HasSubstr("T-20251201-100000-email-fix"));
+  EXPECT_THAT(here.read("workspace/threads/" + id + ".json"), HasSubstr("[redacted:"));
+  EXPECT_THAT(here.read("workspace/threads/INDEX.md"), HasSubstr("3 in all"));
+  here.write("workspace/threads/" + id + ".json", "{}");
+  EXPECT_EQ(here.run({"import", there.path().string()}).code, 4);
+}
+
+TEST(CheckpointCommands, CleanupPurgesOldAutomaticOnesAndSaysSoFirst) {
+  const Workspace workspace;
+  workspace.create();
+  const auto put = [&](const std::string& id, const std::string& type) {
+    workspace.write("workspace/threads/" + id + ".json",
+                    R"({"thread_id":")" + id + R"(","type":")" + type +
+                        R"(","created_at":"2020-01-01T00:00:00Z"})");
+  };
+  put("T-20200101-000000-auto-x", "auto-checkpoint");
+  put("T-20200101-000000-full", "checkpoint");
+  const Ran dry = workspace.run({"cleanup", "--dry-run"});
+  EXPECT_THAT(dry.out, AllOf(HasSubstr("T-20200101-000000-auto-x"), HasSubstr("is due")));
+  EXPECT_EQ(workspace.run({"checkpoints", "list", "--json"}).json().as_array().size(), 2u);
+  const Ran done = workspace.run({"cleanup"});
+  EXPECT_EQ(done.code, 0) << done;
+  EXPECT_THAT(workspace.run({"checkpoints", "list"}).out,
+              AllOf(HasSubstr("-full"), Not(HasSubstr("-auto-x"))));
+  EXPECT_THAT(workspace.read(".skein/purged.jsonl"), HasSubstr("T-20200101-000000-auto-x"));
+}
+
+std::string event_of(const Workspace& workspace, const std::string& more) {
+  return R"({"session_id":"s1","cwd":")" + workspace.path().string() + "\"" + more + "}";
+}
+
+TEST(HookCommands, ACommitMakesAnAutomaticCheckpoint) {
+  const Workspace workspace;
+  init_repository(workspace.path());
+  const Ran began = workspace.run({"hook", "session-start"}, event_of(workspace, ""));
+  EXPECT_EQ(began.code, 0) << began;
+  EXPECT_EQ(began.json().at("hookSpecificOutput").at("hookEventName").as_string(), "SessionStart");
+  commit_file(workspace.path(), "a", "1", "feat: hello");
+  const Ran after = workspace.run(
+      {"hook", "post-tool-use"},
+      event_of(workspace, R"(,"tool_name":"Bash","tool_input":{"command":"git commit"},)"
+                          R"("tool_response":{"stdout":""})"));
+  EXPECT_EQ(after.code, 0) << after;
+  EXPECT_EQ(after.out, "");
+  EXPECT_THAT(workspace.run({"checkpoints", "list"}).out, HasSubstr("Auto: feat: hello"));
+  // The same session, by what the hook told the commands of the session.
+  workspace.run({"checkpoint", "full"});
+  EXPECT_THAT(workspace.run({"checkpoints", "list"}).out, Not(HasSubstr("Auto: ")));
+}
+
+TEST(HookCommands, NeverFailTheirCallerAndLogWhatWentWrong) {
+  const Workspace workspace;
+  for (const std::string name : {"post-tool-use", "session-start", "session-end", "stop"}) {
+    for (const std::string& input :
+         {std::string(), std::string("nonsense"), std::string("[1,2]"), std::string("{}"),
+          std::string(3 << 20, '['), std::string("\xff\xfe\x00", 3)}) {
+      const Ran ran = workspace.run({"hook", name}, input);
+      EXPECT_EQ(ran.code, 0) << name << ": " << ran;
+      EXPECT_EQ(ran.out, "");
+    }
+  }
+  EXPECT_THAT(workspace.read(".skein/hook.log"), HasSubstr("post-tool-use"));
+  const Ran nowhere = workspace.run({"--workspace", "/nonexistent", "hook", "stop"}, "{}");
+  EXPECT_EQ(nowhere.code, 0) << nowhere;
+  workspace.write(".skein/config.json", "broken");
+  EXPECT_EQ(workspace.run({"hook", "stop"}, "{}").code, 0);
+}
+
+TEST(HookCommands, InstallShowsTheChangeAndAsks) {
+  const Workspace workspace;
+  workspace.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+  const Ran nobody = workspace.run({"hook", "install"});
+  EXPECT_EQ(nobody.code, 2) << nobody;
+  EXPECT_THAT(nobody.out, AllOf(HasSubstr("+  \"hooks\": {\n"), HasSubstr(" {\n")));
+  EXPECT_EQ(workspace.run_on_terminal({"hook", "install"}, "n\n").code, 1);
+  EXPECT_EQ(workspace.read(".claude/settings.json"), "{\n  \"model\": \"opus\"\n}\n");
+  EXPECT_EQ(workspace.run_on_terminal({"hook", "install"}, "y\n").code, 0);
+  const std::string settings = workspace.read(".claude/settings.json");
+  EXPECT_THAT(settings, StartsWith("{\n  \"model\": \"opus\",\n  \"hooks\": {"));
+  EXPECT_THAT(settings, HasSubstr("hook session-end"));
+  const Ran again = workspace.run({"hook", "install", "--yes", "--json"});
+  EXPECT_EQ(again.json().at("changed").as_bool(), false);
+  EXPECT_EQ(workspace.read(".claude/settings.json"), settings);
+}
+
+TEST(HookCommands, InstallRefusesSettingsThatAreNoJson) {
+  const Workspace workspace;
+  workspace.write(".claude/settings.json", "{ // mine\n}");
+  const Ran refused = workspace.run({"hook", "install", "--yes"});
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err, HasSubstr("settings.json"));
+  EXPECT_EQ(workspace.read(".claude/settings.json"), "{ // mine\n}");
+}
+
+}  // namespace
+}  // namespace skein::test
