@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/checkpoint_bench.h"
 #include "bench/context_bench.h"
 #include "bench/store_bench.h"
 #include "cli/arguments.h"
@@ -108,12 +109,25 @@ CommandInfo context_info() {
               "exit code is 1 when a goal\nwas missed."};
 }
 
+CommandInfo checkpoints_info() {
+  return {.name = "checkpoints",
+          .summary = "measure how long lists, searches and hooks take",
+          .examples =
+              "  skein bench checkpoints\n"
+              "  skein bench checkpoints --only hook --json\n",
+          .details =
+              "Runs this program on a folder full of checkpoints, and removes it in the end. The "
+              "exit code is 1 when a goal\nwas missed."};
+}
+
 }  // namespace
 
 CommandGroup bench_commands() {
   CommandGroup group{"bench", "measure what this machine does", {}};
   group.commands.push_back(std::make_unique<Bench>(store_info(), bench::store_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(context_info(), bench::context_bench_parts()));
+  group.commands.push_back(
+      std::make_unique<Bench>(checkpoints_info(), bench::checkpoint_bench_parts()));
   return group;
 }
 
