@@ -15,7 +15,7 @@ EventRing::Waiters EventRing::take_waiters() {
   return std::exchange(waiting_, {});
 }
 
-void EventRing::wake(const Waiters& waiters) {
+void EventRing::wake(std::span<const std::shared_ptr<Waiter>> waiters) {
   for (const auto& waiter : waiters) waiter->woken_.notify_one();
 }
 
@@ -31,8 +31,8 @@ void EventRing::restart(std::optional<std::string> cursor) {
   wake(waiters);
 }
 
-void EventRing::publish(ThreadEventBatch batch) {
-  std::unique_lock lock(mutex_);
+EventRing::Waiters EventRing::publish(ThreadEventBatch batch) {
+  const std::lock_guard lock(mutex_);
   end_ = batch.end;
   events_ += batch.events.size();
   bytes_ += batch.bytes;
@@ -43,9 +43,7 @@ void EventRing::publish(ThreadEventBatch batch) {
     batches_.pop_front();
     ++first_;
   }
-  const Waiters waiters = take_waiters();
-  lock.unlock();
-  wake(waiters);
+  return take_waiters();
 }
 
 std::optional<EventRing::Place> EventRing::find(const std::string& cursor) const {

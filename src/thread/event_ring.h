@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -35,7 +36,10 @@ class EventRing {
 
   // Begins anew at that place in the feed, or at none yet; everybody's place is lost.
   void restart(std::optional<std::string> cursor);
-  void publish(ThreadEventBatch batch);
+  // Answers those who waited for it; they are to be woken, a few at a time.
+  using Waiters = std::vector<std::shared_ptr<Waiter>>;
+  [[nodiscard]] Waiters publish(ThreadEventBatch batch);
+  static void wake(std::span<const std::shared_ptr<Waiter>> waiters);
 
   // Where to go on from after the cursor; nothing, if that place is not in here.
   std::optional<Place> find(const std::string& cursor) const;
@@ -49,10 +53,7 @@ class EventRing {
             const std::shared_ptr<Waiter>& waiter);
 
  private:
-  using Waiters = std::vector<std::shared_ptr<Waiter>>;
-  // Those to wake, which is done without the mutex.
   Waiters take_waiters();
-  static void wake(const Waiters& waiters);
 
   mutable std::mutex mutex_;  // protects all below
   Waiters waiting_;

@@ -18,10 +18,10 @@ using std::chrono::milliseconds;
 constexpr milliseconds kLookUp{50};
 // After an error.
 constexpr milliseconds kTryAgain{500};
-// The more subscribers wake up for a batch, the longer the reader gathers for the next one, so that
-// waking them takes a small share of the machine.
-constexpr microseconds kPausePerSubscriber{50};
-constexpr microseconds kLongestPause{200'000};
+// Subscribers are woken a few at a time, with a pause after them: so that a thousand threads do not
+// stand in the way of those who append, and more comes together for the next batch.
+constexpr std::size_t kWokenTogether = 16;
+constexpr microseconds kPausePerSubscriber{100};
 
 // Whether this is a subscriber's own thread.
 thread_local bool calling_back = false;
@@ -31,6 +31,16 @@ void pause(std::chrono::microseconds time, const std::stop_token& stop) {
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
   never.wait_for(lock, stop, time, [] { return false; });
+}
+
+void wake_gently(std::span<const std::shared_ptr<EventRing::Waiter>> waiters,
+                 const std::stop_token& stop) {
+  while (!waiters.empty()) {
+    const auto some = waiters.first(std::min(waiters.size(), kWokenTogether));
+    EventRing::wake(some);
+    pause(kPausePerSubscriber * static_cast<long>(some.size()), stop);
+    waiters = waiters.subspan(some.size());
+  }
 }
 
 // Where a subscriber is: in the ring, or reading by itself.
@@ -179,10 +189,7 @@ Result<void> SubscriptionHub::read_from_now(const std::stop_token& stop) {
   while (!stop.stop_requested() && count_ > 0) {
     SKEIN_ASSIGN(ThreadEventBatch batch, reader.next(kLookUp));
     if (batch.end == batch.begin) continue;
-    ring_.publish(std::move(batch));
-    pause(std::min<microseconds>(kLongestPause,
-                                 kPausePerSubscriber * static_cast<long>(count_.load())),
-          stop);
+    wake_gently(ring_.publish(std::move(batch)), stop);
   }
   return {};
 }
