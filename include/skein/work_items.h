@@ -79,7 +79,7 @@ struct CreateItem {
   std::optional<std::string> project;
   std::optional<std::string> session_id;  // none: the newest open one of the workspace, if any
   bool allow_duplicate = false;
-  ItemLinks opened_by;
+  ItemLinks opened_by;  // without a commit: the one that is checked out in the workspace
 };
 
 struct ListItems {
@@ -116,7 +116,7 @@ struct ResolveItem {
   std::optional<std::string> id;
   std::optional<std::string> text_match;
   std::optional<std::string> resolution_note;
-  std::optional<std::string> session_id;  // as in CreateItem
+  std::optional<std::string> session_id;  // both as in CreateItem
   ItemLinks closed_by;
 };
 
@@ -140,8 +140,10 @@ class WorkItems {
   Result<ListedItem> show(std::string_view id);
 
   // Merges a list in any of the known formats, such as the threads.json of another workspace, into
-  // this one; answers how many items are new. Doing it again changes nothing.
-  Result<std::size_t> import(std::string_view json, const std::optional<std::string>& project);
+  // this one; answers how many items are new. Doing it again changes nothing. `dry_run`: only
+  // answers.
+  Result<std::size_t> import(std::string_view json, const std::optional<std::string>& project,
+                             bool dry_run = false);
 
  private:
   Store& store_;

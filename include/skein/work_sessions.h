@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "skein/checkpoints.h"
 #include "skein/work_items.h"
 
 namespace skein {
@@ -25,8 +26,8 @@ struct WorkSession {
   bool open = true;
   Timestamp started_at;
   Timestamp closed_at;  // unset: never was; a session may be started again after it was closed
-  std::string branch;   // of the repository at the start; empty: none
-  std::string head;
+  std::string branch;   // of the repository, at the start; empty: none
+  std::string head;     // the commit that was checked out, at the start or since it was closed
   std::string summary;
   std::vector<Json> decisions;  // texts or whatever the caller keeps there
   std::vector<Json> learnings;
@@ -50,13 +51,24 @@ struct ProjectState {
 // Nothing, unless the text begins with "PROJECT STATE:".
 std::optional<ProjectState> parse_project_state(std::string_view text);
 
+// Where the repository stands, and what happened in it since a session ended.
+struct RepositoryNews {
+  struct Change {
+    std::string commit;  // seven digits, or as many as tell it from others
+    std::string subject;
+  };
+  std::string branch;  // "HEAD" when detached
+  std::string head;    // in full; empty: there are no commits yet
+  std::size_t changed_files = 0;
+  std::vector<Change> commits;  // the newest first, at most 20
+  bool more_commits = false;
+};
+
 struct StartSession {
   std::string agent;
   std::optional<std::string> project;
   std::optional<std::string> session_id;  // none: a new UUID. A known one is gone on with.
-  std::string branch;
-  std::string head;
-  std::size_t max_items = 50;  // of those that are shown; the totals count all
+  std::size_t max_items = 50;             // of those that are shown; the totals count all
 };
 
 struct StartedSession {
@@ -65,10 +77,14 @@ struct StartedSession {
   std::size_t total_open = 0;          // of the project
   std::size_t total_resolved = 0;
   std::optional<ProjectState> project_state;  // the newest
+  std::optional<RepositoryNews> repository;   // nothing: the workspace is in none
   std::optional<WorkSession> last;            // the project's last closed one, without its items
+  std::vector<CheckpointEntry> checkpoints;   // the last three of the workspace
   std::vector<WorkSession> unclosed;          // others of this place, the newest first
   std::vector<std::string> warnings;
 };
+
+inline constexpr std::size_t kMaxClosingItems = 1000;
 
 struct CloseSession {
   std::optional<std::string> session_id;  // none: the newest open one of the workspace
@@ -76,7 +92,8 @@ struct CloseSession {
   std::vector<Json> decisions;
   std::vector<Json> learnings;
   // A JSON array of items in any of the known formats, or absent. A text without an id is a new
-  // item, unless one that is open says the same; an item with an id is merged.
+  // item, unless one that is open says the same; an item with an id is merged. At most
+  // kMaxClosingItems.
   Json open_threads;
   Json extra;
 

@@ -203,8 +203,8 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   }
   settings.knowledge_repos = std::move(config.knowledge_repos);
   settings.default_agent = config.default_agent.value_or("default");
-  settings.project = config.project.value_or("default");
   settings.active_limits = std::move(config.active_limits);
+  settings.project = config.project;
   return settings;
 }
 

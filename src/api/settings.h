@@ -26,10 +26,10 @@ struct Settings {
   std::filesystem::path workspace;  // absolute
   std::string store_url;
   std::string default_agent;
-  std::string project;  // of the workspace
   std::vector<ActiveLimit> active_limits;
   // Whose state checkpoints record.
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
+  std::optional<std::string> project;  // of the workspace, where the configuration names it
   std::optional<std::filesystem::path> config_file;  // the one that was read
 };
 

@@ -15,10 +15,17 @@ struct OpenItems {
   std::unique_ptr<WorkItems> items;
 };
 
-tl::expected<OpenItems, Failure> open_items(Context& context) {
+enum class Purpose { kRead, kChange };
+
+// Reading makes no store: the file may have items of which nothing was ever noted.
+tl::expected<OpenItems, Failure> open_items(Context& context, Purpose purpose) {
   SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
   OpenItems open;
-  SKEIN_ASSIGN_OR_FAIL(open.store, context.open(IfMissing::kCreate));
+  if (purpose == Purpose::kRead && !store_exists(settings.store_url)) {
+    SKEIN_ASSIGN_OR_FAIL(open.store, open_store("memory:"));
+  } else {
+    SKEIN_ASSIGN_OR_FAIL(open.store, context.open(IfMissing::kCreate));
+  }
   open.items =
       std::make_unique<WorkItems>(*open.store, work_place(settings), system_clock(), random_ids());
   return open;
@@ -92,7 +99,7 @@ class Create : public Command {
 
   Outcome run(Context& context) override {
     const Stopwatch watch;
-    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
     SKEIN_ASSIGN(const WorkItem item, open.items->create(request_));
     context.out().write((context.json() ? create_thread_answer(item, watch) : item.id) + "\n");
     return kExitDone;
@@ -132,7 +139,7 @@ class List : public Command {
 
   Outcome run(Context& context) override {
     const Stopwatch watch;
-    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kRead));
     request_.with_details = !context.json();
     SKEIN_ASSIGN(const ItemListing listing, open.items->list(request_));
     if (context.json()) {
@@ -184,7 +191,7 @@ class Resolve : public Command {
     if (request_.id.has_value() == request_.text_match.has_value()) {
       return wrong_usage("name an item by its ID or by --text-match");
     }
-    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
     SKEIN_ASSIGN(const WorkItem item, open.items->resolve(request_));
     if (context.json()) {
       context.out().write(resolve_thread_answer(item, watch) + "\n");
@@ -217,7 +224,7 @@ class Show : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context));
+    SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kRead));
     SKEIN_ASSIGN(const ListedItem listed, open.items->show(id_));
     if (context.json()) {
       SKEIN_ASSIGN(const std::string answer, show_item_answer(*open.store, listed));

@@ -27,8 +27,12 @@ class Start : public Command {
         .details =
             "Merges the items of the project's last five sessions, at most 14 days old, into "
             ".gitmem/threads.json, and\nprints what is open, the project's state, what the last "
-            "session ended with, and sessions that were never\nclosed. A session that is known "
-            "is gone on with."};
+            "session ended with, what changed in the\nrepository since, and sessions that were "
+            "never "
+            "closed. A session that is known is gone on with.\nThe project of a workspace is the "
+            "one "
+            "in its configuration, else the name of the repository that it was\ncloned from, else "
+            "\"default\"."};
   }
 
   std::vector<Argument> arguments() override {
@@ -39,7 +43,7 @@ class Start : public Command {
          .set = into(agent_)},
         {.names = "--project",
          .value_name = "P",
-         .help = "what on (default: project of the configuration, else \"default\")",
+         .help = "what on (default: that of the workspace)",
          .set = into(request_.project)},
         {.names = "--session",
          .value_name = "ID",

@@ -9,7 +9,9 @@
 #include "api/transfer/checkpoint_import.h"
 #include "api/transfer/export.h"
 #include "api/transfer/import.h"
+#include "api/transfer/items.h"
 #include "api/transfer/sources.h"
+#include "api/work/place.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/output_file.h"
@@ -37,21 +39,22 @@ std::string problem_json(const FileProblem& problem) {
 class Import : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "import",
-            .summary = "take threads from files into the store",
-            .examples =
-                "  skein import ~/agents\n"
-                "  skein import ~/agents/support ~/old/a1b2c3d4e5f6.jsonl --dry-run\n"
-                "  skein import backup.jsonl --no-redact --json\n",
-            .details =
-                "PATH is a folder of agents (AGENT/threads/ID.jsonl), the folder of one agent, one "
-                "thread file, or what\n`skein export` wrote; or a workspace whose checkpoints "
-                "(workspace/threads/, "
-                "workspace/checkpoints/) to take.\nThe files are only read. Doing it again "
-                "imports only what is new: threads that are\nthere get the events that they lack. "
-                "Credentials in the text are replaced by [redacted:KIND].\nThe exit code is 1 if a "
-                "line "
-                "or file could not be taken, and 4 if threads differ from those in the store."};
+    return {
+        .name = "import",
+        .summary = "take threads from files into the store",
+        .examples =
+            "  skein import ~/agents\n"
+            "  skein import ~/agents/support ~/old/a1b2c3d4e5f6.jsonl --dry-run\n"
+            "  skein import backup.jsonl --no-redact --json\n",
+        .details =
+            "PATH is a folder of agents (AGENT/threads/ID.jsonl), the folder of one agent, one "
+            "thread file, or what\n`skein export` wrote; or a workspace whose checkpoints "
+            "(workspace/threads/, workspace/checkpoints/) and work\nitems (.gitmem/threads.json) "
+            "to take into this one. The files are only read. Doing it again "
+            "imports only what is new: threads that are\nthere get the events that they lack. "
+            "Credentials in the text are replaced by [redacted:KIND].\nThe exit code is 1 if a "
+            "line "
+            "or file could not be taken, and 4 if threads differ from those in the store."};
   }
 
   std::vector<Argument> arguments() override {
@@ -73,15 +76,7 @@ class Import : public Command {
 
   Outcome run(Context& context) override {
     if (redact_ && no_redact_) return wrong_usage("--redact and --no-redact exclude each other");
-    std::vector<std::filesystem::path> files;
-    std::vector<std::filesystem::path> folders;  // of checkpoints
-    for (const std::string& path : paths_) {
-      const bool may_lack_threads = holds_checkpoints(path);
-      if (may_lack_threads) folders.emplace_back(path);
-      auto found = find_thread_files(path);
-      if (!found && !may_lack_threads) return tl::unexpected<Failure>(found.error());
-      if (found) files.insert(files.end(), found->begin(), found->end());
-    }
+    SKEIN_TRY(find_files());
 
     Progress progress("importing");
     std::vector<std::string> problems;
@@ -100,23 +95,62 @@ class Import : public Command {
       }
     };
     ImportSummary summary;
-    if (!files.empty()) {
+    std::uint64_t items = 0;
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    if (!thread_files_.empty() || !item_files_.empty()) {
       SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kCreate));
-      SKEIN_ASSIGN(summary, import_threads(*store, files, options));
+      SKEIN_ASSIGN(summary, import_threads(*store, thread_files_, options));
+      items = import_all_items(*store, settings, options, summary);
     }
     CheckpointImportSummary checkpoints;
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    for (const auto& folder : folders) {
+    for (const auto& folder : checkpoint_folders_) {
       SKEIN_ASSIGN(const auto more, import_checkpoints(settings, folder, options));
       checkpoints += more;
     }
     progress.clear();
-    print(context, summary, checkpoints, problems);
+    print(context, summary, checkpoints, items, problems);
     if (summary.failed + summary.unreadable + checkpoints.unreadable > 0) return kExitRefused;
     return summary.conflicts + checkpoints.conflicts > 0 ? kExitConflict : kExitDone;
   }
 
  private:
+  // A path that has items or checkpoints need not have threads.
+  Result<void> find_files() {
+    for (const std::string& path : paths_) {
+      const auto items = find_item_file(path);
+      if (items) item_files_.push_back(*items);
+      if (items && *items == path) continue;
+      const bool has_checkpoints = holds_checkpoints(path);
+      if (has_checkpoints) checkpoint_folders_.emplace_back(path);
+      const auto found = find_thread_files(path);
+      if (found) {
+        thread_files_.insert(thread_files_.end(), found->begin(), found->end());
+      } else if (!items && !has_checkpoints) {
+        return tl::unexpected(found.error());
+      }
+    }
+    return {};
+  }
+
+  // Answers how many there are now that were not there before.
+  std::uint64_t import_all_items(Store& store, const Settings& settings,
+                                 const ImportOptions& options, ImportSummary& summary) const {
+    if (item_files_.empty()) return 0;
+    WorkItems items(store, work_place(settings), system_clock(), random_ids());
+    std::uint64_t added = 0;
+    for (const std::filesystem::path& file : item_files_) {
+      const auto imported = import_items(items, file, options.redact, dry_run_);
+      if (imported) {
+        added += imported->added;
+        summary.redacted += imported->redacted;
+      } else {
+        options.problem({.file = file, .line = 0, .message = imported.error().message});
+        ++summary.failed;
+      }
+    }
+    return added;
+  }
+
   static std::string checkpoints_json(const CheckpointImportSummary& summary) {
     return JsonObject()
         .add("imported", summary.imported)
@@ -128,7 +162,7 @@ class Import : public Command {
   }
 
   void print(Context& context, const ImportSummary& summary,
-             const CheckpointImportSummary& checkpoints,
+             const CheckpointImportSummary& checkpoints, std::uint64_t items,
              const std::vector<std::string>& problems) const {
     if (context.json()) {
       JsonObject object;
@@ -137,7 +171,7 @@ class Import : public Command {
       object.add("extended", summary.extended).add("newEvents", summary.new_events);
       object.add("redacted", summary.redacted).add("unreadable", summary.unreadable);
       object.add("conflicts", summary.conflicts).add("failed", summary.failed);
-      object.add_json("checkpoints", checkpoints_json(checkpoints));
+      object.add_json("checkpoints", checkpoints_json(checkpoints)).add("items", items);
       object.add_json("problems", fmt::format("[{}]", fmt::join(problems, ",")));
       context.out().write(object.str() + "\n");
       return;
@@ -149,6 +183,7 @@ class Import : public Command {
     const auto add = [&](std::uint64_t count, std::string_view what) {
       if (count > 0) text += fmt::format(", {} {}", count, what);
     };
+    add(items, "work items");
     add(summary.redacted, "credentials redacted");
     add(summary.unreadable, "lines unreadable");
     add(summary.conflicts, "in conflict with the store");
@@ -162,6 +197,9 @@ class Import : public Command {
   }
 
   std::vector<std::string> paths_;
+  std::vector<std::filesystem::path> thread_files_;
+  std::vector<std::filesystem::path> item_files_;
+  std::vector<std::filesystem::path> checkpoint_folders_;
   bool dry_run_ = false;
   bool redact_ = false;
   bool no_redact_ = false;

@@ -241,7 +241,8 @@ ItemList read_items(RawJson array, Timestamp created_at) {
     list.items.push_back(*std::move(item));
   }
   give_ids(list.items);
-  return merge(std::move(list), {});
+  join_equal_ids(list.items);
+  return list;
 }
 
 std::string to_json(const WorkItem& item) {

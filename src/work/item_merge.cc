@@ -53,22 +53,7 @@ Json join_fields(const Json& a, const Json& b) {
   return Json::trusted(joined.str());
 }
 
-void join_equal_ids(std::vector<WorkItem>& items) {
-  std::vector<WorkItem> joined;
-  joined.reserve(items.size());
-  std::unordered_map<std::string, std::size_t> place_of_id;
-  for (WorkItem& item : items) {
-    const auto [place, is_new] = place_of_id.emplace(item.id, joined.size());
-    if (is_new) {
-      joined.push_back(std::move(item));
-    } else {
-      joined[place->second] = join(joined[place->second], item);
-    }
-  }
-  items = std::move(joined);
-}
-
-void resolve_equal_texts(std::vector<WorkItem>& items) {
+void resolve_equal_texts(std::vector<WorkItem>& items, const ProjectOf& project_of) {
   std::unordered_map<std::string, std::vector<std::size_t>> resolved_by_text;
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (items[i].status == ItemStatus::kResolved && items[i].resolved_at.is_set()) {
@@ -82,7 +67,8 @@ void resolve_equal_texts(std::vector<WorkItem>& items) {
     if (found == resolved_by_text.end()) continue;
     const WorkItem* first = nullptr;
     for (const std::size_t i : found->second) {
-      const bool applies = item.created_at < items[i].resolved_at;
+      const bool applies = item.created_at < items[i].resolved_at &&
+                           (!project_of || project_of(items[i]) == project_of(item));
       if (applies && (first == nullptr || resolved_earlier(items[i], *first))) first = &items[i];
     }
     if (first != nullptr) take_resolution(item, *first);
@@ -106,13 +92,28 @@ WorkItem join(const WorkItem& a, const WorkItem& b) {
   return item;
 }
 
-ItemList merge(ItemList a, const ItemList& b) {
+void join_equal_ids(std::vector<WorkItem>& items) {
+  std::vector<WorkItem> joined;
+  joined.reserve(items.size());
+  std::unordered_map<std::string, std::size_t> place_of_id;
+  for (WorkItem& item : items) {
+    const auto [place, is_new] = place_of_id.emplace(item.id, joined.size());
+    if (is_new) {
+      joined.push_back(std::move(item));
+    } else {
+      joined[place->second] = join(joined[place->second], item);
+    }
+  }
+  std::sort(joined.begin(), joined.end(), [](const WorkItem& a, const WorkItem& b) {
+    return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
+  });
+  items = std::move(joined);
+}
+
+ItemList merge(ItemList a, const ItemList& b, const ProjectOf& project_of) {
   a.items.insert(a.items.end(), b.items.begin(), b.items.end());
   join_equal_ids(a.items);
-  resolve_equal_texts(a.items);
-  std::sort(a.items.begin(), a.items.end(), [](const WorkItem& x, const WorkItem& y) {
-    return std::tie(x.created_at, x.id) < std::tie(y.created_at, y.id);
-  });
+  resolve_equal_texts(a.items, project_of);
   add_others(a.others, b.others);
   return a;
 }

@@ -220,10 +220,11 @@ Result<NotesById> read_notes(Store& store, std::span<const WorkItem> items) {
   return notes;
 }
 
-Result<void> change_notes(Store& store, const std::string& project,
-                          const std::vector<std::string>& ids,
+Result<void> change_notes(Store& store, const std::string& project, std::vector<std::string> ids,
                           const std::function<void(ItemNotes&)>& change) {
   constexpr std::size_t kTogether = 1000;
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   for (std::size_t first = 0; first < ids.size(); first += kTogether) {
     const auto part = std::span(ids).subspan(first, std::min(kTogether, ids.size() - first));
     SKEIN_TRY(write_again_on_conflict(store,

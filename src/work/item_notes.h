@@ -37,8 +37,7 @@ Result<NotesById> read_notes(Store& store, std::span<const WorkItem> items);
 
 // Changes what is noted of the items in the project, making notes where there are none, in one
 // write; again, if somebody else wrote at the same time.
-Result<void> change_notes(Store& store, const std::string& project,
-                          const std::vector<std::string>& ids,
+Result<void> change_notes(Store& store, const std::string& project, std::vector<std::string> ids,
                           const std::function<void(ItemNotes&)>& change);
 
 // The ids of items that link to all of these.

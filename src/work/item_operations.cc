@@ -13,27 +13,34 @@
 #include "work/item_rules.h"
 #include "work/item_view.h"
 #include "work/session_records.h"
+#include "work/session_repository.h"
 
 namespace skein {
 namespace {
 
-// The session that a deed belongs to, and its project, where it is known.
+// The session that a deed belongs to, its project, and what it has to do with, where it is known.
 struct Deed {
   std::optional<std::string> session;
   std::optional<std::string> project;
+  ItemLinks links;
 };
 
 Result<Deed> deed_of(Store& store, const WorkPlace& place,
-                     const std::optional<std::string>& session_id) {
-  if (!session_id) {
+                     const std::optional<std::string>& session_id, const ItemLinks& links) {
+  SKEIN_TRY(check_links(links));
+  Deed deed{session_id, std::nullopt, links};
+  if (session_id) {
+    SKEIN_TRY(check_session_id(*session_id));
+    SKEIN_ASSIGN(const auto session, read_session(store, *session_id));
+    if (session) deed.project = session->session.project;
+  } else {
     SKEIN_ASSIGN(const auto newest, newest_open_session(store, place));
-    if (!newest) return Deed{};
-    return Deed{newest->id, newest->project};
+    if (newest) {
+      deed.session = newest->id;
+      deed.project = newest->project;
+    }
   }
-  SKEIN_TRY(check_session_id(*session_id));
-  SKEIN_ASSIGN(const auto session, read_session(store, *session_id));
-  Deed deed{*session_id, std::nullopt};
-  if (session) deed.project = session->session.project;
+  if (deed.links.commit.empty()) deed.links.commit = head_commit(place.folder);
   return deed;
 }
 
@@ -66,9 +73,10 @@ Result<WorkItem*> find_by_id(ItemList& list, std::string_view id) {
   return fail(ErrorCode::kNotFound, "there is no item " + quote(id));
 }
 
-Result<WorkItem*> find_item(ItemList& list, const ResolveItem& request) {
+Result<WorkItem*> find_item(ItemList& list, const ResolveItem& request,
+                            const ProjectOf& project_of) {
   if (request.id) return find_by_id(list, *request.id);
-  const std::vector<WorkItem> shown = shown_items(list.items);
+  const std::vector<WorkItem> shown = shown_items(list.items, project_of);
   SKEIN_ASSIGN(const WorkItem* item, find_by_text(shown, *request.text_match));
   return find_by_id(list, item->id);
 }
@@ -83,34 +91,35 @@ bool is_wanted(const WorkItem& item, const ListItems& request, Timestamp now) {
 
 Result<WorkItem> WorkItems::create(const CreateItem& request) {
   SKEIN_TRY(check_item_text("text of an item", request.text));
-  SKEIN_TRY(check_links(request.opened_by));
   if (request.project) SKEIN_TRY(check_project(*request.project));
-  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id));
+  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.opened_by));
   const std::string project = request.project.value_or(deed.project.value_or(place_.project));
+  const ProjectOf project_of = project_lookup(store_, place_);
   WorkItem item;
-  SKEIN_TRY(ItemFile(place_.folder)
-                .update(
-                    [&](ItemList& list) -> Result<void> {
-                      if (!request.allow_duplicate) {
-                        SKEIN_TRY(refuse_duplicate(store_, place_, project, list, request.text));
-                      }
-                      item = new_item(list, request.text, clock_.now(), ids_);
-                      item.source_session = deed.session;
-                      SKEIN_TRY(change_notes(store_, project, {item.id}, [&](ItemNotes& notes) {
-                        touch(notes, item.created_at);
-                        notes.opened_by = request.opened_by;
-                      }));
-                      list = merge(std::move(list), {{item}, {}});
-                      return {};
-                    },
-                    limits::kItemListRoomBytes));
+  const auto add = [&](ItemList& list) -> Result<void> {
+    if (!request.allow_duplicate) {
+      SKEIN_TRY(refuse_duplicate(store_, place_, project, shown_items(list.items, project_of),
+                                 request.text));
+    }
+    item = new_item(list, request.text, clock_.now(), ids_);
+    item.source_session = deed.session;
+    SKEIN_TRY(change_notes(store_, project, {item.id}, [&](ItemNotes& notes) {
+      touch(notes, item.created_at);
+      notes.opened_by = deed.links;
+    }));
+    list = merge(std::move(list), {{item}, {}}, project_of);
+    return {};
+  };
+  SKEIN_TRY(ItemFile(place_.folder).update(add, limits::kItemListRoomBytes));
   return item;
 }
 
 Result<ItemListing> WorkItems::list(const ListItems& request) {
   if (request.project) SKEIN_TRY(check_project(*request.project));
-  SKEIN_ASSIGN(const ItemList list, ItemFile(place_.folder).read());
-  std::vector<WorkItem> shown = shown_items(list.items);
+  SKEIN_ASSIGN(ItemList list, ItemFile(place_.folder).read());
+  const ProjectOf project_of = project_lookup(store_, place_);
+  list = merge(std::move(list), {}, project_of);
+  std::vector<WorkItem> shown = shown_items(list.items, project_of);
   const ItemTotals totals = count_items(shown);
   ItemListing listing{.items = {}, .total_open = totals.open, .total_resolved = totals.resolved};
 
@@ -144,11 +153,12 @@ Result<WorkItem> WorkItems::resolve(const ResolveItem& request) {
   if (request.resolution_note) {
     SKEIN_TRY(check_item_text("resolution_note", *request.resolution_note));
   }
-  SKEIN_TRY(check_links(request.closed_by));
-  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id));
+  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.closed_by));
+  const ProjectOf project_of = project_lookup(store_, place_);
   WorkItem resolved;
   SKEIN_TRY(ItemFile(place_.folder).update([&](ItemList& list) -> Result<void> {
-    SKEIN_ASSIGN(WorkItem * item, find_item(list, request));
+    list = merge(std::move(list), {}, project_of);
+    SKEIN_ASSIGN(WorkItem * item, find_item(list, request, project_of));
     resolved = *item;
     if (item->status == ItemStatus::kResolved) return {};
     item->status = ItemStatus::kResolved;
@@ -156,13 +166,11 @@ Result<WorkItem> WorkItems::resolve(const ResolveItem& request) {
     item->resolved_by_session = deed.session;
     item->resolution_note = request.resolution_note;
     resolved = *item;
-    list = merge(std::move(list), {});
-    if (request.closed_by.empty()) return {};
-    SKEIN_ASSIGN(const NotesById notes, read_notes(store_, std::span(&resolved, 1)));
-    const std::string project = project_of(resolved, notes, place_);
-    return change_notes(store_, project, {resolved.id}, [&](ItemNotes& note) {
+    list = merge(std::move(list), {}, project_of);
+    if (deed.links.empty()) return {};
+    return change_notes(store_, project_of(resolved), {resolved.id}, [&](ItemNotes& note) {
       touch(note, resolved.resolved_at);
-      note.closed_by = request.closed_by;
+      note.closed_by = deed.links;
     });
   }));
   return resolved;
@@ -171,13 +179,14 @@ Result<WorkItem> WorkItems::resolve(const ResolveItem& request) {
 Result<ListedItem> WorkItems::show(std::string_view id) {
   SKEIN_TRY(check_item_id(id));
   SKEIN_ASSIGN(ItemList list, ItemFile(place_.folder).read());
+  list = merge(std::move(list), {}, project_lookup(store_, place_));
   SKEIN_ASSIGN(WorkItem * item, find_by_id(list, id));
   SKEIN_ASSIGN(const NotesById notes, read_notes(store_, std::span(item, 1)));
   return ListedItem{*item, details_of(*item, notes, std::nullopt, place_, clock_.now())};
 }
 
 Result<std::size_t> WorkItems::import(std::string_view json,
-                                      const std::optional<std::string>& project) {
+                                      const std::optional<std::string>& project, bool dry_run) {
   if (project) SKEIN_TRY(check_project(*project));
   SKEIN_TRY(validate_json(json, "a list of items", kMaxDocumentDepth + 1));
   if (!trim_json(json).starts_with('[')) {
@@ -191,8 +200,9 @@ Result<std::size_t> WorkItems::import(std::string_view json,
     for (const WorkItem& item : imported.items) {
       if (!known.contains(item.id)) added.push_back(item.id);
     }
+    if (dry_run) return {};
     SKEIN_TRY(note_project(store_, project.value_or(place_.project), imported.items));
-    list = merge(std::move(list), imported);
+    list = merge(std::move(list), imported, project_lookup(store_, place_));
     return {};
   }));
   return added.size();

@@ -36,6 +36,13 @@ std::string project_of(const WorkItem& item, const NotesById& notes, const WorkP
   return any != nullptr ? any->project : place.project;
 }
 
+ProjectOf project_lookup(Store& store, const WorkPlace& place) {
+  return [&store, &place](const WorkItem& item) {
+    const auto notes = read_notes(store, std::span(&item, 1));
+    return notes ? project_of(item, *notes, place) : item.id;
+  };
+}
+
 Result<std::vector<WorkItem>> items_of_project(Store& store, const std::vector<WorkItem>& items,
                                                const std::string& project, const WorkPlace& place) {
   SKEIN_ASSIGN(const NotesById notes, read_notes(store, items));
@@ -76,9 +83,8 @@ Result<void> note_project(Store& store, const std::string& project,
 }
 
 Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::string& project,
-                              const ItemList& list, const std::string& text) {
-  std::vector<WorkItem> candidates = shown_items(list.items);
-  while (const WorkItem* alike = near_duplicate(text, candidates)) {
+                              std::vector<WorkItem> shown, const std::string& text) {
+  while (const WorkItem* alike = near_duplicate(text, shown)) {
     SKEIN_ASSIGN(const NotesById notes, read_notes(store, std::span(alike, 1)));
     if (belongs_to(*alike, notes, project, place)) {
       return fail(ErrorCode::kConflict,
@@ -86,7 +92,7 @@ Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::s
                               "another one",
                               alike->id, quote(alike->text, limits::kMaxItemTextBytes)));
     }
-    candidates.erase(candidates.begin() + (alike - candidates.data()));
+    shown.erase(shown.begin() + (alike - shown.data()));
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "work/item_formats.h"
+#include "work/item_merge.h"
 #include "work/item_notes.h"
 
 namespace skein {
@@ -15,6 +16,10 @@ namespace skein {
 bool belongs_to(const WorkItem& item, const NotesById& notes, std::string_view project,
                 const WorkPlace& place);
 std::string project_of(const WorkItem& item, const NotesById& notes, const WorkPlace& place);
+
+// Looks the project of an item up when it is asked for. One that cannot be looked up is alone in
+// its own. Borrows its arguments.
+ProjectOf project_lookup(Store& store, const WorkPlace& place);
 
 // Those of the items that belong to the project.
 Result<std::vector<WorkItem>> items_of_project(Store& store, const std::vector<WorkItem>& items,
@@ -29,8 +34,8 @@ ItemDetails details_of(const WorkItem& item, const NotesById& notes,
 Result<void> note_project(Store& store, const std::string& project,
                           const std::vector<WorkItem>& items);
 
-// kConflict, if an open item of the project says nearly the same.
+// kConflict, if an open item of the project among those shown says nearly the same.
 Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::string& project,
-                              const ItemList& list, const std::string& text);
+                              std::vector<WorkItem> shown, const std::string& text);
 
 }  // namespace skein

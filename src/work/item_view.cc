@@ -1,9 +1,8 @@
 #include "work/item_view.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "core/text.h"
 
@@ -18,14 +17,22 @@ bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_alnum(char c) { return is_upper(c) || is_digit(c) || (c >= 'a' && c <= 'z'); }
 
-struct Tokens {
-  std::set<std::string> keys;
-  std::set<std::string> words;
+using Words = std::vector<std::string>;  // sorted, each once
 
+struct Tokens {
+  Words keys;
+  Words words;
+
+  std::size_t count() const { return keys.size() + words.size(); }
   double weight() const {
     return kKeyWeight * static_cast<double>(keys.size()) + static_cast<double>(words.size());
   }
 };
+
+void make_set(Words& words) {
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+}
 
 Tokens tokens_of(std::string_view text) {
   Tokens tokens;
@@ -34,41 +41,45 @@ Tokens tokens_of(std::string_view text) {
     const bool begins_word = at == 0 || !is_alnum(text[at - 1]);
     const std::size_t length = begins_word ? issue_key_length(text.substr(at)) : 0;
     if (length > 0 && (at + length == text.size() || !is_alnum(text[at + length]))) {
-      tokens.keys.emplace(text.substr(at, length));
+      tokens.keys.emplace_back(text.substr(at, length));
       rest += ' ';
       at += length;
     } else {
       rest += text[at++];
     }
   }
-  for (std::string& word : words_of(fold_text(rest))) tokens.words.insert(std::move(word));
+  tokens.words = words_of(fold_text(rest));
+  make_set(tokens.keys);
+  make_set(tokens.words);
   return tokens;
 }
 
-std::size_t common(const std::set<std::string>& a, const std::set<std::string>& b) {
-  return static_cast<std::size_t>(std::count_if(
-      a.begin(), a.end(), [&b](const std::string& word) { return b.contains(word); }));
+bool contains(const Words& words, const std::string& word) {
+  return std::binary_search(words.begin(), words.end(), word);
 }
 
-// Whether one has a number or key that the other lacks.
+double common(const Words& a, const Words& b) {
+  return static_cast<double>(std::count_if(
+      a.begin(), a.end(), [&b](const std::string& word) { return contains(b, word); }));
+}
+
+// Whether `a` has a number or key that `b` lacks.
 bool names_something_else(const Tokens& a, const Tokens& b) {
-  const auto lacks = [](const std::set<std::string>& has, const std::set<std::string>& other,
-                        bool any) {
-    return std::any_of(has.begin(), has.end(), [&](const std::string& word) {
-      return (any || std::any_of(word.begin(), word.end(), is_digit)) && !other.contains(word);
-    });
-  };
-  return lacks(a.words, b.words, false) || lacks(a.keys, b.keys, true);
+  return std::any_of(a.words.begin(), a.words.end(),
+                     [&b](const std::string& word) {
+                       return std::any_of(word.begin(), word.end(), is_digit) &&
+                              !contains(b.words, word);
+                     }) ||
+         std::any_of(a.keys.begin(), a.keys.end(),
+                     [&b](const std::string& key) { return !contains(b.keys, key); });
 }
 
 bool are_alike(const Tokens& a, const Tokens& b) {
-  if (a.keys.size() + a.words.size() < 2 || b.keys.size() + b.words.size() < 2) return false;
+  if (a.count() < 2 || b.count() < 2) return false;
   if (names_something_else(a, b) && names_something_else(b, a)) return false;
-  const std::size_t keys = common(a.keys, b.keys);
-  const double shared =
-      kKeyWeight * static_cast<double>(keys) + static_cast<double>(common(a.words, b.words));
-  const double dice = 2 * shared / (a.weight() + b.weight());
-  return dice >= (keys > 0 ? kAlikeWithKey : kAlike);
+  const double keys = common(a.keys, b.keys);
+  const double shared = kKeyWeight * keys + common(a.words, b.words);
+  return 2 * shared / (a.weight() + b.weight()) >= (keys > 0 ? kAlikeWithKey : kAlike);
 }
 
 }  // namespace
@@ -88,14 +99,20 @@ bool is_project_state(const WorkItem& item) {
   return begin != std::string_view::npos && text.substr(begin).starts_with(kProjectStatePrefix);
 }
 
-std::vector<WorkItem> shown_items(const std::vector<WorkItem>& items) {
+std::vector<WorkItem> shown_items(const std::vector<WorkItem>& items, const ProjectOf& project_of) {
   std::vector<WorkItem> shown;
-  std::unordered_set<std::string> seen;
+  std::unordered_map<std::string, std::vector<std::size_t>> seen;  // by text and deed
   for (const WorkItem& item : items) {
     if (is_project_state(item)) continue;
     const std::string deed =
         item.status == ItemStatus::kOpen ? "open" : std::to_string(item.resolved_at.us);
-    if (seen.insert(deed + " " + fold_text(item.text)).second) shown.push_back(item);
+    std::vector<std::size_t>& alike = seen[deed + " " + fold_text(item.text)];
+    const bool is_shown = std::any_of(alike.begin(), alike.end(), [&](std::size_t other) {
+      return !project_of || project_of(shown[other]) == project_of(item);
+    });
+    if (is_shown) continue;
+    alike.push_back(shown.size());
+    shown.push_back(item);
   }
   return shown;
 }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "work/item_formats.h"
+#include "work/item_merge.h"
 
 namespace skein {
 
@@ -16,9 +17,10 @@ std::size_t issue_key_length(std::string_view text);
 
 bool is_project_state(const WorkItem& item);
 
-// Each item once: those of the same text that are open, or were resolved by the same deed, by the
-// oldest of them. Without lines of project state.
-std::vector<WorkItem> shown_items(const std::vector<WorkItem>& items);
+// Each item once: those of a project with the same text that are open, or were resolved by the same
+// deed, by the oldest of them. Without lines of project state.
+std::vector<WorkItem> shown_items(const std::vector<WorkItem>& items,
+                                  const ProjectOf& project_of = {});
 
 struct ItemTotals {
   std::size_t open = 0;

@@ -13,6 +13,7 @@
 #include "work/item_rules.h"
 #include "work/item_view.h"
 #include "work/session_records.h"
+#include "work/session_repository.h"
 
 namespace skein {
 namespace {
@@ -38,8 +39,8 @@ Result<StoredSession> session_to_close(Store& store, const WorkPlace& place,
 // What a closing session says of its items.
 class Payload {
  public:
-  Payload(const CloseSession& request, std::string session, Timestamp now, IdSource& ids)
-      : session_(std::move(session)), now_(now), ids_(ids) {
+  Payload(const CloseSession& request, const WorkSession& session, Timestamp now, IdSource& ids)
+      : session_(session.id), project_(session.project), now_(now), ids_(ids) {
     for (const RawJson entry : json_elements(request.open_threads.text())) {
       if (auto item = read_item(entry)) {
         items_.push_back(*std::move(item));
@@ -50,18 +51,24 @@ class Payload {
   }
 
   Result<void> check() const {
+    if (items_.size() > kMaxClosingItems) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("open_threads must not have more than {} items, got {}",
+                              kMaxClosingItems, items_.size()));
+    }
     for (const WorkItem& item : items_) SKEIN_TRY(check_item_text("text of an item", item.text));
     return {};
   }
 
   // Brings it into the list. What an entry leaves open is settled the first time; after that it is
   // the same items again.
-  void apply(ItemList& list) {
+  void apply(ItemList& list, const ProjectOf& project_of) {
     for (WorkItem& item : items_) {
-      if (!settled_) settle(item, list);
-      list = merge(std::move(list), {{item}, {}});
+      if (!settled_) settle(item, list, project_of);
+      list.items.push_back(item);
     }
     settled_ = true;
+    list = merge(std::move(list), {}, project_of);
   }
 
   const std::vector<WorkItem>& items() const { return items_; }
@@ -79,8 +86,8 @@ class Payload {
     return nullptr;
   }
 
-  void settle(WorkItem& item, ItemList& list) {
-    if (item.id.empty()) name(item, list);
+  void settle(WorkItem& item, ItemList& list, const ProjectOf& project_of) {
+    if (item.id.empty()) name(item, list, project_of);
     if (const WorkItem* known = find(list, item.id)) {
       mentioned_.push_back(item.id);
       item.text = known->text;
@@ -100,10 +107,11 @@ class Payload {
   }
 
   // Gives it the id of the open item that says the same, or a new one.
-  void name(WorkItem& item, const ItemList& list) {
+  void name(WorkItem& item, const ItemList& list, const ProjectOf& project_of) {
     const std::string folded = fold_text(item.text);
     for (const WorkItem& known : list.items) {
-      if (known.status == ItemStatus::kOpen && fold_text(known.text) == folded) {
+      if (known.status == ItemStatus::kOpen && fold_text(known.text) == folded &&
+          project_of(known) == project_) {
         item.id = known.id;
         return;
       }
@@ -114,6 +122,7 @@ class Payload {
   }
 
   const std::string session_;
+  const std::string project_;
   const Timestamp now_;
   IdSource& ids_;
   std::vector<WorkItem> items_;
@@ -136,20 +145,33 @@ Result<void> check_size(const CloseSession& request) {
                           limits::kMaxSessionNotesBytes, bytes));
 }
 
+WorkSession as_closed(WorkSession session, const CloseSession& request, std::string head,
+                      Timestamp now) {
+  session.open = false;
+  session.closed_at = now;
+  session.summary = request.summary;
+  session.decisions = request.decisions;
+  session.learnings = request.learnings;
+  session.extra = request.extra;
+  if (!head.empty()) session.head = std::move(head);
+  return session;
+}
+
 // The whole list: what is here, what other sessions stored, and what this one says.
-ItemList merged_list(const WorkPlace& place, const ItemList& carried, Payload& payload,
-                     std::vector<std::string>& warnings) {
+ItemList merged_list(Store& store, const WorkPlace& place, const ItemList& carried,
+                     Payload& payload, std::vector<std::string>& warnings) {
+  const ProjectOf project_of = project_lookup(store, place);
   std::optional<ItemList> list;
   auto saved = ItemFile(place.folder).update([&](ItemList& local) -> Result<void> {
-    local = merge(std::move(local), carried);
-    payload.apply(local);
+    local = merge(std::move(local), carried, project_of);
+    payload.apply(local, project_of);
     list = local;
     return {};
   });
   if (!saved) warnings = {saved.error().message};
   if (list) return *std::move(list);
   ItemList without_local = carried;
-  payload.apply(without_local);
+  payload.apply(without_local, project_of);
   return without_local;
 }
 
@@ -159,25 +181,19 @@ Result<ClosedSession> WorkSessions::close(const CloseSession& request) {
   SKEIN_TRY(check_size(request));
   SKEIN_ASSIGN(const StoredSession before, session_to_close(store_, place_, request.session_id));
   const Timestamp now = clock_.now();
-  Payload payload(request, before.session.id, now, ids_);
+  Payload payload(request, before.session, now, ids_);
   SKEIN_TRY(payload.check());
 
   ClosedSession closed;
   WorkSession& session = closed.session;
-  session = before.session;
-  session.open = false;
-  session.closed_at = now;
-  session.summary = request.summary;
-  session.decisions = request.decisions;
-  session.learnings = request.learnings;
-  session.extra = request.extra;
+  session = as_closed(before.session, request, head_commit(place_.folder), now);
   for (int attempt = 1;; ++attempt) {
     // Whoever closes a session of the project in between makes this one begin again: every list
     // that is stored has all that was stored before it.
     SKEIN_ASSIGN(const Version version, project_version(store_, session.project));
     SKEIN_ASSIGN(const auto others, read_closed_sessions(store_, session.project, now));
     const ItemList carried = carried_items(others);
-    const ItemList list = merged_list(place_, carried, payload, closed.warnings);
+    const ItemList list = merged_list(store_, place_, carried, payload, closed.warnings);
     SKEIN_TRY(note_project(store_, session.project, payload.items()));
     SKEIN_ASSIGN(session.items, items_of_project(store_, list.items, session.project, place_));
     SKEIN_TRY(note_project(store_, session.project, session.items));

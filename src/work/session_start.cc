@@ -10,6 +10,7 @@
 #include "work/item_projects.h"
 #include "work/item_view.h"
 #include "work/session_records.h"
+#include "work/session_repository.h"
 
 namespace skein {
 namespace {
@@ -39,8 +40,6 @@ Result<StoredSession> session_to_start(Store& store, const WorkPlace& place,
   } else {
     session.project = request.project.value_or(place.project);
     session.started_at = now;
-    session.branch = request.branch;
-    session.head = request.head;
   }
   SKEIN_TRY(check_project(session.project));
   session.agent = request.agent;
@@ -48,22 +47,6 @@ Result<StoredSession> session_to_start(Store& store, const WorkPlace& place,
   session.host = place.host;
   session.open = true;
   return stored;
-}
-
-void add_open_items(StartedSession& started, const std::vector<WorkItem>& items,
-                    const NotesById& notes, const WorkPlace& place, std::size_t most,
-                    Timestamp now) {
-  for (const WorkItem& item : items) {
-    if (item.status != ItemStatus::kOpen) continue;
-    started.open_items.push_back(
-        {item, details_of(item, notes, started.session.project, place, now)});
-  }
-  std::sort(started.open_items.begin(), started.open_items.end(),
-            [](const ListedItem& a, const ListedItem& b) {
-              return std::tie(b.details->vitality.value, a.item.created_at, a.item.id) <
-                     std::tie(a.details->vitality.value, b.item.created_at, b.item.id);
-            });
-  if (started.open_items.size() > most) started.open_items.resize(most);
 }
 
 // The newest line of project state that is open.
@@ -77,38 +60,85 @@ std::optional<ProjectState> newest_state(const std::vector<WorkItem>& items) {
   return state;
 }
 
+void show_liveliest(std::vector<ListedItem>& items, std::size_t most) {
+  std::sort(items.begin(), items.end(), [](const ListedItem& a, const ListedItem& b) {
+    return std::tie(b.details->vitality.value, a.item.created_at, a.item.id) <
+           std::tie(a.details->vitality.value, b.item.created_at, b.item.id);
+  });
+  if (items.size() > most) items.resize(most);
+}
+
+// What the start of a session tells of its project's items.
+Result<void> add_items(StartedSession& started, Store& store, const WorkPlace& place,
+                       const ItemList& list, std::size_t most, Timestamp now) {
+  const std::string& project = started.session.project;
+  SKEIN_ASSIGN(const std::vector<WorkItem> own,
+               items_of_project(store, list.items, project, place));
+  started.project_state = newest_state(own);
+  const std::vector<WorkItem> shown = shown_items(own);
+  const ItemTotals totals = count_items(shown);
+  started.total_open = totals.open;
+  started.total_resolved = totals.resolved;
+  SKEIN_ASSIGN(const NotesById notes, read_notes(store, shown));
+  for (const WorkItem& item : shown) {
+    if (item.status != ItemStatus::kOpen) continue;
+    started.open_items.push_back({item, details_of(item, notes, project, place, now)});
+  }
+  show_liveliest(started.open_items, most);
+  return {};
+}
+
+// The list of the workspace with those of other sessions in it. What cannot be read or saved is a
+// warning.
+ItemList merge_into_workspace(Store& store, const WorkPlace& place, const ItemList& carried,
+                              std::vector<std::string>& warnings) {
+  std::optional<ItemList> list;
+  auto saved = ItemFile(place.folder).update([&](ItemList& local) -> Result<void> {
+    list = local = merge(std::move(local), carried, project_lookup(store, place));
+    return {};
+  });
+  if (!saved) warnings.push_back(saved.error().message);
+  return list.value_or(carried);
+}
+
+void add_checkpoints(StartedSession& started, const WorkPlace& place, Clock& clock) {
+  const auto warn = [&started](const std::string& message) { started.warnings.push_back(message); };
+  CheckpointsOptions options;
+  options.workspace = place.folder.string();
+  options.clock = &clock;
+  options.notice = warn;
+  CheckpointQuery query;
+  query.limit = 3;
+  auto listed = Checkpoints(std::move(options)).list(query);
+  if (listed) {
+    started.checkpoints = *std::move(listed);
+  } else {
+    warn(listed.error().message);
+  }
+}
+
 }  // namespace
 
 Result<StartedSession> WorkSessions::start(const StartSession& request) {
   if (request.project) SKEIN_TRY(check_project(*request.project));
   const Timestamp now = clock_.now();
   SKEIN_ASSIGN(StoredSession stored, session_to_start(store_, place_, request, now, ids_));
-  StartedSession started;
-  started.session = stored.session;
-  const std::string& project = started.session.project;
-
+  const std::string& project = stored.session.project;
   SKEIN_ASSIGN(std::vector<WorkSession> closed, read_closed_sessions(store_, project, now));
+  StartedSession started;
+  started.repository =
+      repository_news(place_.folder, closed.empty() ? nullptr : &closed.front(), started.warnings);
+  if (started.repository && stored.version == 0) {
+    stored.session.branch = started.repository->branch;
+    stored.session.head = started.repository->head;
+  }
+  started.session = stored.session;
+
   const ItemList carried = carried_items(closed);
   SKEIN_TRY(note_project(store_, project, carried.items));
-  ItemList list;
-  auto merged = ItemFile(place_.folder).update([&](ItemList& local) -> Result<void> {
-    list = local = merge(std::move(local), carried);
-    return {};
-  });
-  if (!merged) {
-    started.warnings.push_back(merged.error().message);
-    list = carried;
-  }
-
-  SKEIN_ASSIGN(const std::vector<WorkItem> own,
-               items_of_project(store_, list.items, project, place_));
-  const std::vector<WorkItem> shown = shown_items(own);
-  const ItemTotals totals = count_items(shown);
-  started.total_open = totals.open;
-  started.total_resolved = totals.resolved;
-  SKEIN_ASSIGN(const NotesById notes, read_notes(store_, shown));
-  add_open_items(started, shown, notes, place_, request.max_items, now);
-  started.project_state = newest_state(own);
+  const ItemList list = merge_into_workspace(store_, place_, carried, started.warnings);
+  SKEIN_TRY(add_items(started, store_, place_, list, request.max_items, now));
+  add_checkpoints(started, place_, clock_);
   if (!closed.empty()) {
     started.last = std::move(closed.front());
     started.last->items.clear();

@@ -84,6 +84,31 @@ std::string session_json(const WorkSession& session) {
   return object.str();
 }
 
+std::string repository_json(const RepositoryNews& news) {
+  std::vector<std::string> commits;
+  for (const auto& [commit, subject] : news.commits) {
+    commits.push_back(JsonObject().add("commit", commit).add("subject", subject).str());
+  }
+  JsonObject object;
+  object.add("branch", news.branch);
+  add_text(object, "head", news.head);
+  object.add("changed_files", std::uint64_t{news.changed_files});
+  object.add_json("commits_since", json_array_of(commits));
+  return object.add("more_commits", news.more_commits).str();
+}
+
+std::string checkpoints_json(const std::vector<CheckpointEntry>& checkpoints) {
+  std::vector<std::string> values;
+  for (const CheckpointEntry& checkpoint : checkpoints) {
+    JsonObject object;
+    object.add("id", checkpoint.id).add("created_at", checkpoint.created_at.str());
+    add_text(object, "title", checkpoint.title);
+    add_text(object, "summary", checkpoint.summary);
+    values.push_back(object.str());
+  }
+  return json_array_of(values);
+}
+
 }  // namespace
 
 double Stopwatch::elapsed_ms() const {
@@ -135,6 +160,7 @@ Result<std::string> show_item_answer(Store& store, const ListedItem& listed) {
 
 std::string session_start_answer(const StartedSession& started, const Stopwatch& watch) {
   JsonObject object;
+  object.add("session_id", started.session.id);
   object.add_json("session", session_json(started.session));
   std::vector<std::string> items;
   for (const ListedItem& listed : started.open_items) items.push_back(with_vitality(listed));
@@ -142,6 +168,8 @@ std::string session_start_answer(const StartedSession& started, const Stopwatch&
   object.add("total_open", std::uint64_t{started.total_open});
   object.add("total_resolved", std::uint64_t{started.total_resolved});
   if (started.project_state) object.add_json("project_state", state_json(*started.project_state));
+  if (started.repository) object.add_json("repository", repository_json(*started.repository));
+  object.add_json("checkpoints", checkpoints_json(started.checkpoints));
   if (started.last) object.add_json("last_session", session_json(*started.last));
   std::vector<std::string> unclosed;
   for (const WorkSession& session : started.unclosed) unclosed.push_back(session_json(session));

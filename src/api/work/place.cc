@@ -2,12 +2,32 @@
 
 #include <unistd.h>
 
+#include "work/session_repository.h"
+
 namespace skein {
+namespace {
+
+std::string project_of(const Settings& settings) {
+  if (settings.project) return *settings.project;
+  std::string name = repository_name(origin_url(settings.workspace));
+  return check_project(name) ? name : "default";
+}
+
+}  // namespace
+
+std::string repository_name(std::string_view remote_url) {
+  constexpr std::string_view kEnd = " \t\r\n/";
+  const std::size_t end = remote_url.find_last_not_of(kEnd);
+  remote_url = remote_url.substr(0, end == std::string_view::npos ? 0 : end + 1);
+  if (remote_url.ends_with(".git")) remote_url.remove_suffix(4);
+  const std::size_t begin = remote_url.find_last_of("/:");
+  return std::string(remote_url.substr(begin == std::string_view::npos ? 0 : begin + 1));
+}
 
 WorkPlace work_place(const Settings& settings) {
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return {.folder = settings.workspace, .project = settings.project, .host = host};
+  return {.folder = settings.workspace, .project = project_of(settings), .host = host};
 }
 
 }  // namespace skein

@@ -1,11 +1,19 @@
 // Where work items and working sessions of a workspace are.
 #pragma once
 
+#include <string>
+#include <string_view>
+
 #include "api/settings.h"
 #include "skein/work_items.h"
 
 namespace skein {
 
+// The project is that of the configuration, else the name of the repository that the workspace was
+// cloned from, else "default": the same on every machine, wherever the folder lies there.
 WorkPlace work_place(const Settings& settings);
+
+// "skein" of "git@example.org:team/skein.git"; empty, if there is none.
+std::string repository_name(std::string_view remote_url);
 
 }  // namespace skein

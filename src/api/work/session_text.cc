@@ -68,6 +68,23 @@ void add_state(std::string& out, const ProjectState& state) {
   }
 }
 
+void add_repository(std::string& out, const RepositoryNews& news) {
+  out += fmt::format("\n## Repository: {} at {}, {} files changed\n", line_of(news.branch),
+                     news.head.empty() ? "no commit" : news.head.substr(0, 7), news.changed_files);
+  for (const auto& [commit, subject] : news.commits) {
+    out += fmt::format("- new: {} {}\n", commit, line_of(subject));
+  }
+  if (news.more_commits) out += "- and older new commits\n";
+}
+
+void add_checkpoints(std::string& out, const std::vector<CheckpointEntry>& checkpoints) {
+  if (checkpoints.empty()) return;
+  out += "\n## Last checkpoints\n";
+  for (const CheckpointEntry& checkpoint : checkpoints) {
+    out += fmt::format("- {} {}\n", checkpoint.id, line_of(checkpoint.summary));
+  }
+}
+
 void add_last(std::string& out, const WorkSession& last) {
   out +=
       fmt::format("\n## Last session ({}, closed {})\n", line_of(last.agent), last.closed_at.str());
@@ -89,6 +106,8 @@ std::string session_start_text(const StartedSession& started) {
   if (started.project_state) add_state(out, *started.project_state);
   add_items(out, started);
   if (started.last) add_last(out, *started.last);
+  add_checkpoints(out, started.checkpoints);
+  if (started.repository) add_repository(out, *started.repository);
   if (!started.unclosed.empty()) {
     out += "\n## Never closed\n";
     for (const WorkSession& other : started.unclosed) {

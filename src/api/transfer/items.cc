@@ -1,0 +1,33 @@
+#include "api/transfer/items.h"
+
+#include "core/file.h"
+#include "core/json.h"
+#include "core/redact.h"
+#include "core/try.h"
+#include "skein/limits.h"
+
+namespace skein {
+namespace fs = std::filesystem;
+
+std::optional<fs::path> find_item_file(const fs::path& path) {
+  constexpr const char* kName = "threads.json";
+  std::error_code error;
+  for (const fs::path& file : {path, path / kName, path / ".gitmem" / kName}) {
+    if (file.filename() == kName && fs::is_regular_file(file, error)) return file;
+  }
+  return std::nullopt;
+}
+
+Result<ItemImport> import_items(WorkItems& items, const fs::path& file, bool redact, bool dry_run) {
+  SKEIN_ASSIGN(auto bytes, read_file(file.string(), limits::kMaxItemListBytes));
+  if (!bytes) return fail(ErrorCode::kNotFound, "there is no file " + file.string());
+  if (auto valid = validate_json(*bytes, file.string(), kMaxDocumentDepth + 1); !valid) {
+    return tl::unexpected(std::move(valid).error());
+  }
+  ItemImport done;
+  if (redact) done.redacted = redact_json(*bytes);
+  SKEIN_ASSIGN(done.added, items.import(*bytes, std::nullopt, dry_run));
+  return done;
+}
+
+}  // namespace skein

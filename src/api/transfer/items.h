@@ -1,0 +1,24 @@
+// Takes the items of another workspace into this one.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "skein/work_items.h"
+
+namespace skein {
+
+// The list of items behind a path: a file threads.json, or that of a folder, in it or in its
+// .gitmem/. Nothing, if there is none.
+std::optional<std::filesystem::path> find_item_file(const std::filesystem::path& path);
+
+struct ItemImport {
+  std::size_t added = 0;     // items that were not there before
+  std::size_t redacted = 0;  // credentials taken out
+};
+
+// Doing it again adds nothing. The file is only read.
+Result<ItemImport> import_items(WorkItems& items, const std::filesystem::path& file, bool redact,
+                                bool dry_run);
+
+}  // namespace skein

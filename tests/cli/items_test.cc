@@ -1,0 +1,335 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <boost/json/parse.hpp>
+#include <boost/json/serialize.hpp>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "program.h"
+
+namespace skein::test {
+namespace {
+
+namespace json = boost::json;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::SizeIs;
+using testing::StartsWith;
+
+std::vector<std::string> names_of(const json::value& value) {
+  std::vector<std::string> names;
+  for (const auto& member : value.as_object()) names.emplace_back(member.key());
+  return names;
+}
+
+std::string text_at(const json::value& value, std::string_view name) {
+  return std::string(value.at(name).as_string());
+}
+
+class ItemCommands : public OnEveryBackend {
+ protected:
+  ItemCommands() { std::filesystem::create_directory(workspace_.path() / ".gitmem"); }
+
+  std::string create(const std::string& text) const {
+    const Ran ran = workspace_.run({"item", "create", text});
+    EXPECT_EQ(ran.code, 0) << ran;
+    return ran.out_line();
+  }
+  json::value file() const { return json::parse(workspace_.read(".gitmem/threads.json")); }
+};
+
+INSTANTIATE_ON_EVERY_BACKEND(ItemCommands);
+
+TEST_P(ItemCommands, AnswerWithTheReturnsOfTheTools) {
+  const json::value created = workspace_.run({"item", "create", "Fix it", "--json"}).json();
+  EXPECT_THAT(names_of(created), ElementsAre("thread", "performance"));
+  EXPECT_THAT(names_of(created.at("thread")), ElementsAre("id", "text", "status", "created_at"));
+  EXPECT_GT(created.at("performance").at("latency_ms").to_number<double>(), 0);
+  const std::string id = text_at(created.at("thread"), "id");
+  EXPECT_THAT(id, MatchesRegex("t-[0-9a-f]{8}"));
+
+  const json::value listed = workspace_.run({"item", "list", "--json"}).json();
+  EXPECT_THAT(names_of(listed),
+              ElementsAre("threads", "total_open", "total_resolved", "performance"));
+  EXPECT_EQ(listed.at("threads").as_array().at(0), created.at("thread"));
+  EXPECT_EQ(listed.at("total_open").as_int64(), 1);
+
+  const json::value resolved =
+      workspace_.run({"item", "resolve", id, "--note", "done", "--json"}).json();
+  EXPECT_THAT(names_of(resolved), ElementsAre("success", "resolved_thread", "performance"));
+  EXPECT_TRUE(resolved.at("success").as_bool());
+  EXPECT_THAT(names_of(resolved.at("resolved_thread")),
+              ElementsAre("id", "text", "status", "created_at", "resolved_at", "resolution_note"));
+  EXPECT_EQ(file().as_array().at(0), resolved.at("resolved_thread"));
+}
+
+TEST_P(ItemCommands, ListTakesStatusIncludeResolvedAndProject) {
+  const std::string id = create("Resolved one");
+  create("Open one");
+  workspace_.run({"item", "resolve", id});
+  const auto texts = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"item", "list", "--json"});
+    std::vector<std::string> found;
+    const json::value answer = workspace_.run(more).json();
+    EXPECT_EQ(answer.at("total_open").as_int64() + answer.at("total_resolved").as_int64(), 2);
+    for (const json::value& item : answer.at("threads").as_array()) {
+      found.push_back(text_at(item, "text"));
+    }
+    return found;
+  };
+  EXPECT_THAT(texts({}), ElementsAre("Open one"));
+  EXPECT_THAT(texts({"--status", "resolved"}), ElementsAre("Resolved one"));
+  EXPECT_THAT(texts({"--include-resolved"}), ElementsAre("Resolved one", "Open one"));
+  EXPECT_THAT(texts({"--project", "default"}), ElementsAre("Open one"));
+  EXPECT_THAT(texts({"--project", "other"}), SizeIs(0));
+  EXPECT_EQ(workspace_.run({"item", "list", "--status", "shut"}).code, 2);
+}
+
+TEST_P(ItemCommands, RefusalsHaveTheirExitCodes) {
+  create("Write the parser");
+  const Ran duplicate = workspace_.run({"item", "create", "write the PARSER"});
+  EXPECT_EQ(duplicate.code, 4) << duplicate;
+  EXPECT_THAT(duplicate.err, HasSubstr("Write the parser"));
+  EXPECT_EQ(workspace_.run({"item", "create", "write the PARSER", "--allow-duplicate"}).code, 0);
+  create("Ship the parser to customers");
+  EXPECT_EQ(workspace_.run({"item", "resolve", "t-00000000"}).code, 3);
+  EXPECT_EQ(workspace_.run({"item", "resolve", "--text-match", "lexer"}).code, 3);
+  EXPECT_EQ(workspace_.run({"item", "resolve", "--text-match", "parser"}).code, 1);
+  EXPECT_EQ(workspace_.run({"item", "resolve", "--text-match", " "}).code, 1);
+  EXPECT_EQ(workspace_.run({"item", "resolve"}).code, 2);
+  EXPECT_EQ(workspace_.run({"item", "create", ""}).code, 1);
+  EXPECT_EQ(workspace_.run({"item", "show", "x"}).code, 1);
+  EXPECT_EQ(workspace_.run({"session", "close"}).code, 3);
+}
+
+TEST_P(ItemCommands, ShowTellsWhatOpenedAnItemAndWhatClosedIt) {
+  const std::string thread = workspace_.create();
+  const std::string id =
+      workspace_.run({"item", "create", "Linked", "--thread", thread, "--run", "run-1"}).out_line();
+  workspace_.run({"item", "resolve", id, "--commit", "def5678", "--checkpoint", "T-1-x"});
+  json::value shown = workspace_.run({"item", "show", id, "--json"}).json();
+  EXPECT_EQ(text_at(shown.at("opened_by"), "thread"), thread);
+  EXPECT_EQ(text_at(shown.at("opened_by"), "run"), "run-1");
+  EXPECT_EQ(text_at(shown.at("closed_by"), "commit"), "def5678");
+  EXPECT_EQ(text_at(shown.at("closed_by"), "checkpoint"), "T-1-x");
+  EXPECT_EQ(text_at(shown.at("vitality"), "state"), "emerging");
+  const Ran linked = workspace_.run({"item", "list", "--thread", thread, "--status", "resolved"});
+  EXPECT_THAT(linked.out, StartsWith(id));
+
+  workspace_.run({"thread", "delete", thread, "--yes"});
+  shown = workspace_.run({"item", "show", id, "--json"}).json();
+  EXPECT_TRUE(shown.at("opened_by").at("thread_is_gone").as_bool());
+  EXPECT_THAT(workspace_.run({"item", "show", id}).out, HasSubstr(thread + " (deleted)"));
+}
+
+TEST_P(ItemCommands, ASessionCarriesItemsToAnotherWorkspace) {
+  const std::string session(
+      workspace_.run({"session", "start", "--json"}).json().at("session_id").as_string());
+  create("Carry me over");
+  const Ran closed = workspace_.run(
+      {"session", "close", "--summary", "Half done", "--open", "One more", "--payload", "-",
+       "--json"},
+      R"({"open_threads":["{\"id\":\"t-abc\",\"note\":\"From a note\",\"status\":\"open\"}"]})");
+  EXPECT_EQ(closed.code, 0) << closed;
+  EXPECT_EQ(closed.json().at("created").as_int64(), 2);
+
+  TempDir other;
+  std::filesystem::create_directory(other.path() / ".gitmem");
+  const Ran started =
+      workspace_.run({"--workspace", other.path().string(), "session", "start", "--json"});
+  const json::value answer = started.json();
+  std::set<std::string> texts;
+  for (const json::value& item : answer.at("open_threads").as_array()) {
+    texts.insert(text_at(item, "text"));
+  }
+  EXPECT_THAT(texts, ElementsAre("Carry me over", "From a note", "One more"));
+  EXPECT_EQ(text_at(answer.at("last_session"), "summary"), "Half done");
+  EXPECT_EQ(text_at(answer.at("last_session"), "session_id"), session);
+
+  const Ran text = workspace_.run({"--workspace", other.path().string(), "session", "start"});
+  EXPECT_THAT(text.out, AllOf(StartsWith("# Working session "), HasSubstr("## Open (3)\n"),
+                              HasSubstr("Carry me over (emerging, since "),
+                              HasSubstr("## Never closed\n"), HasSubstr("Half done")));
+}
+
+TEST_P(ItemCommands, AStartTellsTheLastCheckpoints) {
+  workspace_.run({"checkpoint", "half-way", "--summary", "The parser works"});
+  const json::value started = workspace_.run({"session", "start", "--json"}).json();
+  ASSERT_THAT(started.at("checkpoints").as_array(), SizeIs(1));
+  EXPECT_EQ(text_at(started.at("checkpoints").as_array()[0], "summary"), "The parser works");
+  EXPECT_THAT(workspace_.run({"session", "start"}).out, HasSubstr("## Last checkpoints\n- T-"));
+}
+
+TEST_P(ItemCommands, StoredTextStaysOnItsLine) {
+  create("two\nlines");
+  EXPECT_THAT(workspace_.run({"item", "list"}).out, HasSubstr("two\\nlines\n"));
+  EXPECT_THAT(workspace_.run({"session", "start"}).out, HasSubstr("two lines ("));
+}
+
+TEST_P(ItemCommands, ReadingMakesNoStore) {
+  workspace_.write(".gitmem/threads.json", R"(["Fix it"])");
+  EXPECT_THAT(workspace_.run({"item", "list"}).out, HasSubstr("Fix it\n1 open, 0 resolved\n"));
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(workspace_.path())) {
+    names.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(names, ElementsAre(".gitmem"));
+}
+
+TEST_P(ItemCommands, ADamagedFileIsReportedAndKept) {
+  workspace_.write(".gitmem/threads.json", "[{");
+  const Ran ran = workspace_.run({"item", "create", "x"});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("damaged-"));
+  EXPECT_EQ(workspace_.read(".gitmem/threads.json"), "[{");
+}
+
+TEST_P(ItemCommands, ImportTakesTheListOfAnotherWorkspaceOnce) {
+  workspace_.write("old/.gitmem/threads.json",
+                   R"(["plain",{"id":"t-abc","text":"known","status":"resolved"}])");
+  for (const char* path : {"old/.gitmem/threads.json", "old/.gitmem", "old"}) {
+    const Ran ran = workspace_.run({"import", path, "--json"});
+    EXPECT_EQ(ran.code, 0) << ran;
+    const bool first = std::string_view(path) == "old/.gitmem/threads.json";
+    EXPECT_EQ(ran.json().at("items").as_int64(), first ? 2 : 0) << path;
+  }
+  EXPECT_THAT(file().as_array(), SizeIs(2));
+  workspace_.write("bad/.gitmem/threads.json", "[");
+  EXPECT_EQ(workspace_.run({"import", "bad"}).code, 1);
+  EXPECT_THAT(file().as_array(), SizeIs(2));
+}
+
+// --- In a repository ---
+
+class ItemsInRepositories : public testing::Test {
+ protected:
+  void git(const std::string& folder, const std::string& arguments) const {
+    const std::string command =
+        "cd '" + (workspace_.path() / folder).string() +
+        "' && git -c user.name=n -c user.email=e -c init.defaultBranch=main " + arguments +
+        " >/dev/null 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+  }
+  json::value in(const std::string& folder, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--workspace", (workspace_.path() / folder).string()});
+    arguments.emplace_back("--json");
+    const Ran ran = workspace_.run(arguments);
+    EXPECT_EQ(ran.code, 0) << ran;
+    return ran.json();
+  }
+
+  const Workspace workspace_{"sqlite"};
+};
+
+TEST_F(ItemsInRepositories, AStartTellsWhatChangedSinceTheLastSession) {
+  workspace_.write("one/file", "1");
+  git("one", "init");
+  git("one", "add .");
+  git("one", "commit -m first");
+  json::value started = in("one", {"session", "start"});
+  EXPECT_EQ(text_at(started.at("repository"), "branch"), "main");
+  EXPECT_THAT(started.at("repository").at("commits_since").as_array(), SizeIs(0));
+  in("one", {"session", "close"});
+  git("one", "commit --allow-empty -m second");
+  workspace_.write("one/file", "2");
+  started = in("one", {"session", "start"});
+  const json::value& news = started.at("repository");
+  ASSERT_THAT(news.at("commits_since").as_array(), SizeIs(1));
+  EXPECT_EQ(text_at(news.at("commits_since").as_array()[0], "subject"), "second");
+  EXPECT_EQ(news.at("changed_files").as_int64(), 1);
+
+  const std::string id = text_at(in("one", {"item", "create", "x"}).at("thread"), "id");
+  const json::value shown = in("one", {"item", "show", id});
+  EXPECT_EQ(shown.at("opened_by").at("commit"), news.at("head")) << "the one that is checked out";
+}
+
+TEST_F(ItemsInRepositories, ClonesOfOneRepositoryAreOneProjectWhateverTheirFolders) {
+  for (const std::string folder : {"one", "two", "three"}) {
+    workspace_.write(folder + "/file", "1");
+    git(folder, "init");
+    git(folder, "remote add origin git@example.org:team/" +
+                    std::string(folder == "three" ? "other" : "skein") + ".git");
+  }
+  in("one", {"session", "start"});
+  in("one", {"item", "create", "Of skein"});
+  in("one", {"session", "close"});
+  const json::value two = in("two", {"session", "start"});
+  EXPECT_EQ(text_at(two.at("session"), "project"), "skein");
+  EXPECT_THAT(two.at("open_threads").as_array(), SizeIs(1));
+  EXPECT_THAT(in("three", {"session", "start"}).at("open_threads").as_array(), SizeIs(0));
+}
+
+// --- Many processes in one folder ---
+
+TEST(ItemProcesses, FiftyAtOnceLoseNothingAndTheFileIsValidAtEveryInstant) {
+  constexpr int kProcesses = 50;
+  const Workspace workspace("sqlite");
+  workspace.write(".gitmem/threads.json", "[]");
+  std::atomic<int> reads = 0;
+  std::atomic<int> invalid = 0;
+  std::jthread reader([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      boost::system::error_code error;
+      const json::value list = json::parse(workspace.read(".gitmem/threads.json"), error);
+      if (error || !list.is_array()) ++invalid;
+      ++reads;
+    }
+  });
+
+  std::vector<Running> creators;
+  for (int i = 0; i < kProcesses; ++i) {
+    creators.push_back(
+        workspace.start({"item", "create", "process number " + std::to_string(i), "--json"}));
+  }
+  std::map<std::string, std::string> acknowledged;  // text by id
+  for (Running& creator : creators) {
+    const Ran ran = creator.finish();
+    ASSERT_EQ(ran.code, 0) << ran;
+    const json::value item = ran.json().at("thread");
+    acknowledged[text_at(item, "id")] = text_at(item, "text");
+  }
+  EXPECT_THAT(acknowledged, SizeIs(kProcesses));
+
+  // Half of them are resolved while as many others are created.
+  std::vector<Running> workers;
+  std::set<std::string> resolved;
+  for (const auto& [id, text] : acknowledged) {
+    if (resolved.size() < kProcesses / 2) {
+      resolved.insert(id);
+      workers.push_back(workspace.start({"item", "resolve", id, "--json"}));
+    } else {
+      workers.push_back(workspace.start({"item", "create", "follow up on " + text, "--json"}));
+    }
+  }
+  std::set<std::string> second;
+  for (Running& worker : workers) {
+    const Ran ran = worker.finish();
+    ASSERT_EQ(ran.code, 0) << ran;
+    const json::value answer = ran.json();
+    if (answer.as_object().contains("thread")) second.insert(text_at(answer.at("thread"), "id"));
+  }
+  reader.request_stop();
+  reader.join();
+
+  EXPECT_EQ(invalid, 0) << "of " << reads << " reads";
+  EXPECT_GT(reads, 0);
+  std::map<std::string, std::string> status;
+  const json::value list = json::parse(workspace.read(".gitmem/threads.json"));
+  for (const json::value& item : list.as_array()) {
+    status[text_at(item, "id")] = text_at(item, "status");
+  }
+  EXPECT_THAT(status, SizeIs(kProcesses + kProcesses / 2));
+  for (const auto& [id, text] : acknowledged) {
+    EXPECT_EQ(status[id], resolved.contains(id) ? "resolved" : "open") << text;
+  }
+  for (const std::string& id : second) EXPECT_EQ(status[id], "open");
+}
+
+}  // namespace
+}  // namespace skein::test

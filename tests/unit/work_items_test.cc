@@ -1,0 +1,347 @@
+#include "skein/work_items.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "skein/threads.h"
+#include "support/machine.h"
+
+namespace skein::test {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::SizeIs;
+
+class WorkItemsTest : public testing::Test {
+ protected:
+  Result<WorkItem> try_create(std::string text) {
+    CreateItem request;
+    request.text = std::move(text);
+    return machine_.items().create(request);
+  }
+  Result<WorkItem> resolve_text(std::string text) {
+    ResolveItem request;
+    request.text_match = std::move(text);
+    return machine_.items().resolve(request);
+  }
+  ItemListing list(ListItems request = {}) { return must(machine_.items().list(request)); }
+
+  ManualClock clock_;
+  SeededIds ids_;
+  std::unique_ptr<Store> store_ = must(open_store("memory:"));
+  Machine machine_{*store_, clock_, ids_};
+};
+
+// --- create_thread ---
+
+TEST_F(WorkItemsTest, ACreatedItemHasAnIdAStatusAndATime) {
+  const WorkItem item = machine_.create("Fix the bug");
+  EXPECT_THAT(item.id, MatchesRegex("t-[0-9a-f]{8}"));
+  EXPECT_EQ(item.status, ItemStatus::kOpen);
+  EXPECT_EQ(item.created_at, clock_.now());
+  EXPECT_EQ(item.source_session, std::nullopt);
+  EXPECT_THAT(machine_.list().items, ElementsAre(item));
+}
+
+TEST_F(WorkItemsTest, TheFileHasOnlyTheFieldsOfItsSchema) {
+  CreateItem request;
+  request.text = "Linked";
+  request.project = "other";
+  request.opened_by.commit = "abc123";
+  const WorkItem item = must(machine_.items().create(request));
+  EXPECT_EQ(machine_.read(), "[\n  {\n    \"id\": \"" + item.id +
+                                 "\",\n    \"text\": \"Linked\",\n    \"status\": \"open\",\n"
+                                 "    \"created_at\": \"" +
+                                 item.created_at.str() + "\"\n  }\n]");
+}
+
+TEST_F(WorkItemsTest, TheNewestOpenSessionOfTheWorkspaceIsTheSource) {
+  machine_.start();
+  clock_.advance(milliseconds(5));
+  const std::string newest = machine_.start().session.id;
+  const WorkItem item = machine_.create("In a session");
+  EXPECT_EQ(item.source_session, newest);
+  EXPECT_EQ(machine_.resolve(item.id).resolved_by_session, newest);
+
+  CreateItem request;
+  request.text = "Somebody else says which";
+  request.session_id = "c2d841be-fff2-4ac9-ae1e-4d604e2e4d69";
+  EXPECT_EQ(must(machine_.items().create(request)).source_session, request.session_id);
+  request.session_id = "../../etc/passwd";
+  EXPECT_TRUE(fails(machine_.items().create(request), ErrorCode::kInvalid, {"session id", ".."}));
+}
+
+TEST_F(WorkItemsTest, ANearDuplicateIsRefusedAndTheStoredTextQuoted) {
+  const WorkItem item = machine_.create("Fix the login bug of OD-692");
+  EXPECT_TRUE(fails(try_create("fix login bug of OD-692"), ErrorCode::kConflict,
+                    {item.id, "Fix the login bug of OD-692"}));
+  EXPECT_THAT(machine_.list().items, SizeIs(1));
+  machine_.create("fix login bug of OD-692", true);
+  EXPECT_THAT(machine_.list().items, SizeIs(2));
+}
+
+TEST_F(WorkItemsTest, TheSameTextIsNoDuplicateInAnotherProject) {
+  machine_.create("Fix the login bug");
+  CreateItem request;
+  request.text = "Fix the login bug";
+  request.project = "other";
+  EXPECT_TRUE(ok(machine_.items().create(request)));
+  EXPECT_TRUE(fails(machine_.items().create(request), ErrorCode::kConflict));
+  EXPECT_EQ(list().total_open, 2u);
+}
+
+TEST_F(WorkItemsTest, ResolvingAnItemLeavesTheSameTextOfAnotherProjectAlone) {
+  const std::string id = machine_.create("Fix the login bug").id;
+  CreateItem request;
+  request.text = "Fix the login bug";
+  request.project = "other";
+  const std::string other = must(machine_.items().create(request)).id;
+  clock_.advance(milliseconds(1));
+  machine_.resolve(id);
+  EXPECT_EQ(must(machine_.items().show(other)).item.status, ItemStatus::kOpen);
+  EXPECT_EQ(list().total_open, 1u);
+}
+
+TEST_F(WorkItemsTest, TextsThatBreakARuleAreRefused) {
+  EXPECT_TRUE(fails(try_create(""), ErrorCode::kInvalid, {"blank"}));
+  EXPECT_TRUE(fails(try_create(" \n\u200b"), ErrorCode::kInvalid, {"blank"}));
+  EXPECT_TRUE(fails(try_create(std::string("a\0b", 3)), ErrorCode::kInvalid, {"control"}));
+  EXPECT_TRUE(fails(try_create("\x1b[2J"), ErrorCode::kInvalid, {"control"}));
+  EXPECT_TRUE(fails(try_create("\xFF"), ErrorCode::kInvalid, {"UTF-8"}));
+  EXPECT_TRUE(fails(try_create(std::string(8193, 'x')), ErrorCode::kInvalid, {"8192", "8193"}));
+  EXPECT_FALSE(std::filesystem::exists(machine_.file()));
+  CreateItem request;
+  request.text = "x";
+  request.project = std::string(101, 'p');
+  EXPECT_TRUE(fails(machine_.items().create(request), ErrorCode::kInvalid, {"project", "100"}));
+  request.project = std::nullopt;
+  request.opened_by.thread = "../x";
+  EXPECT_TRUE(fails(machine_.items().create(request), ErrorCode::kInvalid, {"thread", "../x"}));
+}
+
+TEST_F(WorkItemsTest, AProblemThatComesBackIsOpenEvenIfAnotherClockWasAhead) {
+  machine_.write(
+      R"([{"id":"t-1","text":"Leak","status":"resolved","created_at":"2026-01-01T00:00:00.000Z",)"
+      R"("resolved_at":"2026-12-01T00:00:00.000Z"}])");
+  const WorkItem again = machine_.create("leak");
+  EXPECT_GT(again.created_at, must(Timestamp::parse("2026-12-01T00:00:00Z")));
+  EXPECT_THAT(machine_.texts(), ElementsAre("leak"));
+}
+
+// --- resolve_thread ---
+
+TEST_F(WorkItemsTest, ResolvingByIdRecordsTimeSessionAndNote) {
+  const std::string session = machine_.start().session.id;
+  const WorkItem item = machine_.create("Package name");
+  clock_.advance(milliseconds(7));
+  const WorkItem resolved = machine_.resolve(item.id, "renamed");
+  EXPECT_EQ(resolved.status, ItemStatus::kResolved);
+  EXPECT_EQ(resolved.resolved_at, clock_.now());
+  EXPECT_EQ(resolved.resolved_by_session, session);
+  EXPECT_EQ(resolved.resolution_note, "renamed");
+  EXPECT_EQ(resolved.created_at, item.created_at);
+  EXPECT_THAT(machine_.list().items, ElementsAre(resolved));
+}
+
+TEST_F(WorkItemsTest, ResolvingTwiceKeepsTheFirst) {
+  const std::string id = machine_.create("Once").id;
+  const WorkItem first = machine_.resolve(id, "first");
+  clock_.advance(hours(1));
+  EXPECT_EQ(machine_.resolve(id, "second"), first);
+  EXPECT_THAT(machine_.list().items, ElementsAre(first));
+}
+
+TEST_F(WorkItemsTest, ATextMatchesAPartWithoutRegardToCaseInAnyScript) {
+  const std::string a = machine_.create("Decide on the Package Name").id;
+  const std::string b = machine_.create("Überprüfe die ÄNDERUNGEN").id;
+  const std::string c = machine_.create("修正登录页面").id;
+  EXPECT_EQ(must(resolve_text("package name")).id, a);
+  EXPECT_EQ(must(resolve_text("änderungen")).id, b);
+  EXPECT_EQ(must(resolve_text("登录")).id, c);
+}
+
+TEST_F(WorkItemsTest, ABlankTextAndOneInSeveralItemsAreRefusedNamingThem) {
+  const std::string a = machine_.create("Write the parser").id;
+  const std::string b = machine_.create("Ship the parser to customers").id;
+  EXPECT_TRUE(fails(resolve_text("  "), ErrorCode::kInvalid, {"blank"}));
+  EXPECT_TRUE(fails(resolve_text("PARSER"), ErrorCode::kInvalid,
+                    {a, b, "Write the parser", "Ship the parser to customers"}));
+  EXPECT_TRUE(fails(resolve_text("lexer"), ErrorCode::kNotFound, {"lexer"}));
+  EXPECT_EQ(list().total_open, 2u);
+}
+
+TEST_F(WorkItemsTest, AWholeTextIsMeantEvenIfAnotherContainsIt) {
+  const std::string a = machine_.create("Parser").id;
+  machine_.create("Parser of the configuration is slow");
+  EXPECT_EQ(must(resolve_text("parser")).id, a);
+}
+
+TEST_F(WorkItemsTest, ATextIsLookedForInOpenItemsOnly) {
+  const std::string id = machine_.create("Ship it").id;
+  machine_.resolve(id);
+  EXPECT_TRUE(fails(resolve_text("ship"), ErrorCode::kNotFound));
+}
+
+TEST_F(WorkItemsTest, UnknownAndMalformedIdsAreErrors) {
+  EXPECT_TRUE(fails(machine_.try_resolve("t-00000000"), ErrorCode::kNotFound, {"t-00000000"}));
+  EXPECT_TRUE(fails(machine_.try_resolve("nonsense"), ErrorCode::kInvalid, {"nonsense"}));
+  EXPECT_TRUE(fails(machine_.items().resolve({}), ErrorCode::kInvalid, {"id", "text"}));
+}
+
+TEST_F(WorkItemsTest, ItemsOfTheSameTextAreResolvedTogether) {
+  const std::string a = machine_.create("Twice").id;
+  const std::string b = machine_.create("twice", true).id;
+  EXPECT_EQ(list().total_open, 1u);
+  machine_.resolve(b);
+  EXPECT_EQ(list().total_open, 0u);
+  EXPECT_EQ(list().total_resolved, 1u);
+  EXPECT_EQ(must(machine_.items().show(a)).item.status, ItemStatus::kResolved);
+}
+
+// --- list_threads ---
+
+TEST_F(WorkItemsTest, OpenItemsAreListedByDefaultAndOthersOnRequest) {
+  const std::string old = machine_.create("Resolved long ago").id;
+  machine_.resolve(old);
+  clock_.advance(hours(24 * 15));
+  const std::string recent = machine_.create("Resolved lately").id;
+  machine_.resolve(recent);
+  clock_.advance(hours(1));
+  machine_.create("Still to do");
+
+  EXPECT_THAT(machine_.texts(), ElementsAre("Still to do"));
+  ListItems with_resolved;
+  with_resolved.include_resolved = true;
+  EXPECT_THAT(machine_.texts(with_resolved), ElementsAre("Resolved lately", "Still to do"));
+  ListItems resolved;
+  resolved.status = ItemStatus::kResolved;
+  EXPECT_THAT(machine_.texts(resolved), ElementsAre("Resolved long ago", "Resolved lately"));
+}
+
+TEST_F(WorkItemsTest, TotalsIgnoreFiltersAndProjectState) {
+  machine_.create("PROJECT STATE: Skein: OD-1done");
+  machine_.create("One");
+  const std::string two = machine_.create("Two").id;
+  machine_.resolve(two);
+  ListItems request;
+  request.project = "no such project";
+  request.status = ItemStatus::kResolved;
+  const ItemListing listing = list(request);
+  EXPECT_THAT(listing.items, IsEmpty());
+  EXPECT_EQ(listing.total_open, 1u);
+  EXPECT_EQ(listing.total_resolved, 1u);
+  EXPECT_THAT(machine_.texts(), ElementsAre("One"));
+}
+
+TEST_F(WorkItemsTest, AProjectScopesStrictly) {
+  machine_.write(R"(["from elsewhere"])");
+  machine_.create("of the workspace");
+  CreateItem request;
+  request.text = "of another";
+  request.project = "other";
+  must(machine_.items().create(request));
+  ListItems own;
+  own.project = "skein";
+  ListItems other;
+  other.project = "other";
+  EXPECT_THAT(machine_.texts(own),
+              testing::UnorderedElementsAre("from elsewhere", "of the workspace"));
+  EXPECT_THAT(machine_.texts(other), ElementsAre("of another"));
+  EXPECT_THAT(machine_.texts(), SizeIs(3));
+}
+
+TEST_F(WorkItemsTest, AnItemOfASessionBelongsToItsProject) {
+  machine_.start("billing");
+  machine_.create("Invoice numbers");
+  ListItems request;
+  request.project = "billing";
+  EXPECT_THAT(machine_.texts(request), ElementsAre("Invoice numbers"));
+  request.project = "skein";
+  EXPECT_THAT(machine_.texts(request), IsEmpty());
+}
+
+// --- Links and vitality ---
+
+TEST_F(WorkItemsTest, AnItemLinksToWhatOpenedItAndWhatClosedItBothWays) {
+  CreateItem create;
+  create.text = "Linked";
+  create.opened_by = {.thread = "a1b2c3d4e5f6", .run = "r-1", .checkpoint = {}, .commit = {}};
+  const WorkItem item = must(machine_.items().create(create));
+  machine_.create("Not linked");
+  ResolveItem resolve;
+  resolve.id = item.id;
+  resolve.closed_by = {
+      .thread = "a1b2c3d4e5f6", .run = {}, .checkpoint = "T-1-x", .commit = "def5678"};
+  must(machine_.items().resolve(resolve));
+
+  const ListedItem shown = must(machine_.items().show(item.id));
+  EXPECT_EQ(shown.details->opened_by, create.opened_by);
+  EXPECT_EQ(shown.details->closed_by, resolve.closed_by);
+  EXPECT_EQ(shown.details->project, "skein");
+
+  for (const ItemLinks& links :
+       {ItemLinks{.thread = "a1b2c3d4e5f6", .run = {}, .checkpoint = {}, .commit = {}},
+        ItemLinks{.thread = {}, .run = {}, .checkpoint = {}, .commit = "def5678"},
+        ItemLinks{.thread = {}, .run = "r-1", .checkpoint = "T-1-x", .commit = {}}}) {
+    ListItems request;
+    request.status = ItemStatus::kResolved;
+    request.linked_to = links;
+    EXPECT_THAT(machine_.texts(request), ElementsAre("Linked"));
+  }
+  ListItems request;
+  request.include_resolved = true;
+  request.linked_to = {.thread = "a1b2c3d4e5f6", .run = "r-2", .checkpoint = {}, .commit = {}};
+  EXPECT_THAT(machine_.texts(request), IsEmpty()) << "all links must hold";
+}
+
+TEST_F(WorkItemsTest, VitalityHalvesItsHeatEveryWeekAndHasAWord) {
+  const std::string id = machine_.create("Ageing").id;
+  const auto vitality = [&] { return must(machine_.items().show(id)).details->vitality; };
+  EXPECT_DOUBLE_EQ(vitality().value, 0.5);
+  EXPECT_STREQ(vitality().word, "emerging");
+  clock_.advance(hours(24 * 3));
+  EXPECT_STREQ(vitality().word, "active");
+  clock_.advance(hours(24 * 4));
+  EXPECT_NEAR(vitality().value, 1 - std::exp2(-0.5), 1e-9);
+  EXPECT_STREQ(vitality().word, "cooling");
+  clock_.advance(hours(24 * 14));
+  EXPECT_STREQ(vitality().word, "dormant");
+
+  machine_.start();
+  machine_.close(R"({"open_threads":["ageing"]})");
+  EXPECT_NEAR(vitality().value, 1 - std::exp2(-1.125), 1e-9) << "it was named in a session";
+  EXPECT_STREQ(vitality().word, "active");
+  must(machine_.items().show(id));
+  EXPECT_NEAR(vitality().value, 1 - std::exp2(-1.125), 1e-9) << "looking is no touch";
+}
+
+TEST_F(WorkItemsTest, ItemsOfOtherProgramsHaveTheVitalityOfTheirCreation) {
+  machine_.write(R"([{"id":"t-1","text":"Foreign","status":"open","created_at":")" +
+                 clock_.now().str() + R"("}])");
+  clock_.advance(hours(24 * 7));
+  EXPECT_NEAR(must(machine_.items().show("t-1")).details->vitality.value, 1 - std::exp2(-0.5),
+              1e-9);
+}
+
+// --- Import ---
+
+TEST_F(WorkItemsTest, ImportingAListTwiceIsOnce) {
+  const std::string list = R"(["plain",{"id":"t-abc","text":"known","status":"open","priority":1},)"
+                           R"("{\"id\":\"t-def\",\"note\":\"note\",\"status\":\"resolved\"}"])";
+  EXPECT_EQ(must(machine_.items().import(list, std::nullopt)), 3u);
+  const std::string file = machine_.read();
+  clock_.advance(hours(1));
+  EXPECT_EQ(must(machine_.items().import(list, std::nullopt)), 0u);
+  EXPECT_EQ(machine_.read(), file);
+  EXPECT_THAT(file, HasSubstr("\"priority\": 1"));
+  EXPECT_TRUE(fails(machine_.items().import("{}", std::nullopt), ErrorCode::kInvalid, {"array"}));
+  EXPECT_TRUE(fails(machine_.items().import("[", std::nullopt), ErrorCode::kInvalid));
+}
+
+}  // namespace
+}  // namespace skein::test
