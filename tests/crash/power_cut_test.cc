@@ -18,7 +18,7 @@
 namespace skein::crash {
 namespace {
 
-constexpr std::size_t kDiskMegabytes = 64;
+constexpr std::size_t kDiskMegabytes = 512;  // more than a round can write
 constexpr std::chrono::milliseconds kLongestRun{1500};
 
 class PowerCut : public testing::TestWithParam<std::string> {
