@@ -1,6 +1,7 @@
 #include "cli/arguments.h"
 
 #include <charconv>
+#include <cstdlib>
 
 #include "core/try.h"
 
@@ -89,6 +90,13 @@ Argument::Set into_time(std::optional<Timestamp>& time) {
     SKEIN_ASSIGN(time, Timestamp::parse(std::string(typed) + (date_alone ? "T00:00:00Z" : "")));
     return {};
   };
+}
+
+std::optional<std::string> session_of(const std::optional<std::string>& typed) {
+  if (typed) return typed;
+  const char* known = std::getenv("SKEIN_SESSION");
+  if (known == nullptr || *known == '\0') return std::nullopt;
+  return std::string(known);
 }
 
 Argument thread_argument(std::optional<ThreadRef>& thread) {

@@ -50,6 +50,10 @@ Argument with_choices(Argument argument, std::vector<Choice<T>> choices, std::op
   return argument;
 }
 
+// The session that was typed, or the one that a hook made known to the commands of its agent
+// (SKEIN_SESSION).
+std::optional<std::string> session_of(const std::optional<std::string>& typed);
+
 // The ID that most thread commands begin with.
 Argument thread_argument(std::optional<ThreadRef>& thread);
 

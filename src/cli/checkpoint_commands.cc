@@ -1,4 +1,3 @@
-#include <cstdlib>
 #include <filesystem>
 
 #include "api/checkpoint_answers.h"
@@ -9,14 +8,6 @@
 
 namespace skein {
 namespace {
-
-// The session that a hook made known to the commands of this one, or the one that was typed.
-std::optional<std::string> session_of(const std::optional<std::string>& typed) {
-  if (typed) return typed;
-  const char* known = std::getenv("SKEIN_SESSION");
-  if (known == nullptr || *known == '\0') return std::nullopt;
-  return std::string(known);
-}
 
 // What `checkpoint` and `handoff` have in common.
 class CheckpointMaker : public Command {

@@ -49,10 +49,11 @@ Argument project_argument(std::optional<std::string>& project, std::string help)
 }
 
 Argument session_argument(std::optional<std::string>& session) {
-  return {.names = "--session",
-          .value_name = "ID",
-          .help = "the working session that does it (default: the newest open one here)",
-          .set = into(session)};
+  return {
+      .names = "--session",
+      .value_name = "ID",
+      .help = "the working session that does it (SKEIN_SESSION; default the newest open one here)",
+      .set = into(session)};
 }
 
 std::string item_row(const ListedItem& listed) {
@@ -100,6 +101,7 @@ class Create : public Command {
   Outcome run(Context& context) override {
     const Stopwatch watch;
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
+    request_.session_id = session_of(request_.session_id);
     SKEIN_ASSIGN(const WorkItem item, open.items->create(request_));
     context.out().write((context.json() ? create_thread_answer(item, watch) : item.id) + "\n");
     return kExitDone;
@@ -192,6 +194,7 @@ class Resolve : public Command {
       return wrong_usage("name an item by its ID or by --text-match");
     }
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
+    request_.session_id = session_of(request_.session_id);
     SKEIN_ASSIGN(const WorkItem item, open.items->resolve(request_));
     if (context.json()) {
       context.out().write(resolve_thread_answer(item, watch) + "\n");

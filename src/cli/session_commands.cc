@@ -94,7 +94,7 @@ class Close : public Command {
     return {
         {.names = "--session",
          .value_name = "ID",
-         .help = "which session (default: the newest open one here)",
+         .help = "which session (SKEIN_SESSION; default the newest open one here)",
          .set = into(session_)},
         {.names = "--summary", .value_name = "S", .help = "what was done", .set = into(summary_)},
         {.names = "--decision",
@@ -145,7 +145,7 @@ class Close : public Command {
       SKEIN_ASSIGN(const std::string json, read_payload());
       SKEIN_ASSIGN(request, CloseSession::parse(json));
     }
-    if (session_) request.session_id = session_;
+    if (session_ || !request.session_id) request.session_id = session_of(session_);
     if (summary_) request.summary = *summary_;
     SKEIN_TRY(add_texts(request.decisions, decisions_, "--decision"));
     SKEIN_TRY(add_texts(request.learnings, learnings_, "--learning"));

@@ -166,6 +166,21 @@ TEST_P(ItemCommands, AStartTellsTheLastCheckpoints) {
   EXPECT_THAT(workspace_.run({"session", "start"}).out, HasSubstr("## Last checkpoints\n- T-"));
 }
 
+TEST_P(ItemCommands, TheSessionThatAHookMadeKnownCountsBeforeTheNewest) {
+  const auto start = [&] {
+    return text_at(workspace_.run({"session", "start", "--json"}).json(), "session_id");
+  };
+  const std::string mine = start();
+  start();
+  const std::string skein = SKEIN_PROGRAM;
+  const json::value created = json::parse(
+      workspace_.shell("SKEIN_SESSION=" + mine + " " + skein + " item create x --json").out);
+  EXPECT_EQ(text_at(created.at("thread"), "source_session"), mine);
+  const json::value closed = json::parse(
+      workspace_.shell("SKEIN_SESSION=" + mine + " " + skein + " session close --json").out);
+  EXPECT_EQ(text_at(closed.at("session"), "session_id"), mine);
+}
+
 TEST_P(ItemCommands, StoredTextStaysOnItsLine) {
   create("two\nlines");
   EXPECT_THAT(workspace_.run({"item", "list"}).out, HasSubstr("two\\nlines\n"));
