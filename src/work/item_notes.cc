@@ -11,6 +11,7 @@
 #include "core/text.h"
 #include "core/try.h"
 #include "skein/limits.h"
+#include "store/find_record.h"
 #include "work/records.h"
 
 namespace skein {
@@ -124,7 +125,7 @@ Result<std::vector<RecordWrite>> changed_notes(Store& store, const std::string& 
   std::vector<RecordWrite> writes;
   for (const std::string& id : ids) {
     const std::string key = notes_key(id, project);
-    SKEIN_ASSIGN(const auto record, read_record(store, kNotes, key));
+    SKEIN_ASSIGN(const auto record, find_record(store, kNotes, key));
     ItemNotes notes;
     notes.id = id;
     notes.project = project;

@@ -17,17 +17,6 @@ std::string after_prefix(std::string_view prefix) {
 
 }  // namespace
 
-Result<std::optional<Record>> read_record(Store& store, std::string_view collection,
-                                          std::string_view key) {
-  ScanRange range;
-  range.collection = collection;
-  range.from = key;
-  range.limit = 1;
-  SKEIN_ASSIGN(auto records, store.scan(range));
-  if (records.empty() || records[0].key != key) return std::nullopt;
-  return std::move(records[0]);
-}
-
 Result<void> scan_prefix(Store& store, std::string_view collection, std::string_view prefix,
                          const std::function<bool(const Record&)>& sink, Direction direction) {
   ScanRange range;

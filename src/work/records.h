@@ -11,10 +11,6 @@
 
 namespace skein {
 
-// Nothing, when there is no such record.
-Result<std::optional<Record>> read_record(Store& store, std::string_view collection,
-                                          std::string_view key);
-
 // Delivers the records whose keys begin so, page by page, in the order of their keys or backwards,
 // until the sink says no.
 Result<void> scan_prefix(Store& store, std::string_view collection, std::string_view prefix,

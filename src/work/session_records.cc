@@ -6,6 +6,7 @@
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "store/find_record.h"
 #include "work/item_merge.h"
 #include "work/records.h"
 
@@ -115,7 +116,7 @@ RecordWrite session_write(const StoredSession& before, const WorkSession& sessio
 }  // namespace
 
 Result<std::optional<StoredSession>> read_session(Store& store, std::string_view id) {
-  SKEIN_ASSIGN(const auto record, read_record(store, kSessions, id));
+  SKEIN_ASSIGN(const auto record, find_record(store, kSessions, id));
   if (!record) return std::nullopt;
   SKEIN_ASSIGN(StoredSession session, parse_session(*record));
   return session;
@@ -186,7 +187,7 @@ Result<void> write_started(Store& store, const StoredSession& session) {
 }
 
 Result<Version> project_version(Store& store, const std::string& project) {
-  SKEIN_ASSIGN(const auto record, read_record(store, kProjects, project));
+  SKEIN_ASSIGN(const auto record, find_record(store, kProjects, project));
   return record ? record->version : 0;
 }
 
