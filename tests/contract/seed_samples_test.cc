@@ -1,5 +1,5 @@
-// The code samples of the thread manager's first description, one after the other, in C++. Running
-// agents, context windows and summaries have tests of their own.
+// The code samples of the thread manager's first description, one after the other, in C++, without
+// those that run agents.
 #include "contract/contract.h"
 #include "skein/thread_manager.h"
 #include "support/told.h"
@@ -99,6 +99,28 @@ TEST_P(SeedSamples, ClosingAndArchiving) {
   const Manifest archived =
       must(manager_.archive(thread, {.retention_days = 365, .reason = "compliance"}));
   EXPECT_EQ(archived.archive->retention_days, 365);
+}
+
+TEST_P(SeedSamples, ContextWindows) {
+  const std::string thread = created().id.str();
+  for (int i = 1; i <= 60; ++i) {
+    must(manager_.add_message(thread, {.text = "Question " + std::to_string(i) + " about BTC."}));
+  }
+  for (const auto strategy :
+       {ContextStrategy::kRecent, ContextStrategy::kSummary, ContextStrategy::kHybrid}) {
+    const ContextWindow window =
+        must(manager_.context(thread, {.max_tokens = 8000, .strategy = strategy}));
+    EXPECT_LE(window.tokens, 8000u);
+    EXPECT_THAT(window.messages, SizeIs(60));
+  }
+
+  EXPECT_FALSE(must(manager_.summarize(thread, {.threshold = 60, .keep_recent = 10})));
+  const auto summary = must(manager_.summarize(thread, {.threshold = 50, .keep_recent = 10}));
+  ASSERT_TRUE(summary);
+  EXPECT_THAT(summary->covers, testing::ElementsAre(testing::FieldsAre(1, 50)));
+  const ContextWindow after =
+      must(manager_.context(thread, {.strategy = ContextStrategy::kSummary}));
+  EXPECT_THAT(after.messages, SizeIs(11));  // the summary, and the ten that were kept
 }
 
 TEST_P(SeedSamples, ThreadEvents) {
