@@ -8,6 +8,7 @@ find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(CURL 7.87 REQUIRED)
 
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
@@ -25,6 +26,7 @@ set(SKEIN_USES_core
     fmt::fmt
     tl::expected
     SQLite::SQLite3
+    CURL::libcurl
     PkgConfig::xxhash
     PkgConfig::utf8proc)
 set(SKEIN_USES_cli CLI11::CLI11)
