@@ -198,5 +198,32 @@ TEST_F(DamagedFiles, ALineFullOfPlacesThatLookLikeItsEndIsReadInOneGo) {
   EXPECT_EQ(verified_prefix(line), length);
 }
 
+TEST_F(DamagedFiles, ADamagedLeaseIsNobodysAndCanBeTaken) {
+  const auto store = open();
+  const auto take = [&] {
+    return store->lease(manifest_.id, "holder", std::chrono::seconds(60), std::nullopt);
+  };
+  const Lease before = must(take());
+  const auto lease_file = path(".skein/leases") / manifest_.id.str();
+  std::string spoilt = bytes_of(lease_file);
+  spoilt[spoilt.find("holder") + 12] ^= 1;
+  write_bytes(lease_file, spoilt);
+  const Append late{manifest_.id, message("late"), before.token, {}};
+  EXPECT_TRUE(fails(store->append({&late, 1})[0], ErrorCode::kFenced));
+  EXPECT_THAT(broken(check(*store)), ElementsAre("the lease does not match its checksum"));
+  const Lease after = must(take());
+  EXPECT_NE(after.token, before.token);
+  EXPECT_THAT(broken(check(*store)), IsEmpty());
+}
+
+TEST_F(DamagedFiles, RepairTakesADamagedLeaseAway) {
+  const auto store = open();
+  must(store->lease(manifest_.id, "holder", std::chrono::seconds(60), std::nullopt));
+  const auto lease_file = path(".skein/leases") / manifest_.id.str();
+  write_bytes(lease_file, bytes_of(lease_file).substr(0, 20));
+  check(*store, true);
+  EXPECT_FALSE(std::filesystem::exists(lease_file));
+}
+
 }  // namespace
 }  // namespace skein::test

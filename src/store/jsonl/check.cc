@@ -94,6 +94,14 @@ class Checker {
     if (options_.repair) SKEIN_TRY(store_.writer_.recover_head(*state, *file, head));
     SKEIN_TRY(check_head(agent, id, *file, head, was_damaged));
     SKEIN_TRY(check_events(id, *file, head, *state));
+    return check_lease_file(id);
+  }
+
+  Result<void> check_lease_file(ThreadId id) {
+    if (!store_.lease_is_damaged(id)) return {};
+    if (options_.repair) SKEIN_TRY(store_.write_lease(id, LeaseState{}));
+    report(Health::kBroken, id, 0, "the lease does not match its checksum",
+           "remove it; whoever held it starts anew", options_.repair);
     return {};
   }
 

@@ -67,6 +67,7 @@ class JsonlStore final : public Store {
                                           std::uint64_t size);
 
   // leases.cc
+  bool lease_is_damaged(ThreadId id);
   Result<LeaseState> read_lease(ThreadId id);
   Result<void> write_lease(ThreadId id, const LeaseState& lease);
 
