@@ -12,7 +12,7 @@
 #include "core/try.h"
 #include "skein/limits.h"
 #include "store/find_record.h"
-#include "work/records.h"
+#include "store/record_access.h"
 
 namespace skein {
 namespace {

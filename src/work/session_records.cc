@@ -7,8 +7,8 @@
 #include "core/json_object.h"
 #include "core/try.h"
 #include "store/find_record.h"
+#include "store/record_access.h"
 #include "work/item_merge.h"
-#include "work/records.h"
 
 namespace skein {
 namespace {

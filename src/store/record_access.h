@@ -1,4 +1,4 @@
-// Records of the store, as the parts of a workspace use them.
+// Records of the store, as the parts that keep them there use them.
 #pragma once
 
 #include <functional>

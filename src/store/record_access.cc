@@ -1,4 +1,4 @@
-#include "work/records.h"
+#include "store/record_access.h"
 
 #include "core/try.h"
 #include "skein/limits.h"
