@@ -8,6 +8,7 @@ find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(OpenSSL 3 REQUIRED)
 find_package(CURL 7.87 REQUIRED)
 
 find_package(PkgConfig REQUIRED)
@@ -27,6 +28,8 @@ set(SKEIN_USES_core
     tl::expected
     SQLite::SQLite3
     CURL::libcurl
+    OpenSSL::Crypto
     PkgConfig::xxhash
     PkgConfig::utf8proc)
+set(SKEIN_USES_recall ${CMAKE_DL_LIBS})
 set(SKEIN_USES_cli CLI11::CLI11)

@@ -1,8 +1,6 @@
 # The o200k_base vocabulary as a table in the build folder, which vocabulary.cc takes into the program.
 
-execute_process(
-  COMMAND "${PROJECT_SOURCE_DIR}/tools/npm_files" path js-tiktoken
-  OUTPUT_VARIABLE js_tiktoken OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+skein_npm_folder(js-tiktoken js_tiktoken)
 set(ranks "${js_tiktoken}/dist/ranks/o200k_base.cjs")
 if(NOT EXISTS "${ranks}")
   message(FATAL_ERROR "The o200k_base ranks are missing: run tools/setup first. (${ranks})")

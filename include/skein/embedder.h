@@ -45,9 +45,8 @@ class Embedder {
   // One vector for each text, in order, each of length 1 (L2). A text without a word has a vector
   // too. What is beyond the model's window (512 word pieces or so) is not looked at.
   //
-  // The first call loads the model: about a tenth of a second, and 100 MB. A call embeds one text
-  // after the other on as many threads as the options say, so that one call for many texts costs
-  // no more than many calls, and may be stopped between any two.
+  // The first call loads the model: about a fifth of a second, and 100 MB. Each text is computed
+  // alone, so that one call for many texts costs as much as many calls.
   //
   // kInvalid: a limit, or text that is not UTF-8. kDamaged: a file of the model is not what it has
   // to be; the message names it with both checksums. kNotFound: a file is gone. kIo: the runtime or
@@ -68,20 +67,19 @@ class Embedder {
 struct LocalEmbedderOptions {
   // "bge-small-en-v1.5" (384 dimensions, 512 word pieces) or "all-MiniLM-L6-v2" (384, 256).
   std::string model = "bge-small-en-v1.5";
-  // Holds a folder for each model, named like it, with model_quantized.onnx and tokenizer.json.
-  // Empty: $SKEIN_MODELS; else share/skein/models beside the program's bin, else what tools/setup
-  // left in the user's cache.
+  // Holds a folder for each model, named like it, with onnx/model_quantized.onnx and
+  // tokenizer.json. Empty: $SKEIN_MODELS; else what tools/setup left in the user's cache.
   std::string models_folder;
-  // The library of ONNX Runtime. Empty: $SKEIN_ONNXRUNTIME; else the system's, else lib/skein
-  // beside the program's bin, else what tools/setup left in the user's cache.
+  // The library of ONNX Runtime. Empty: $SKEIN_ONNXRUNTIME; else the system's, else what
+  // tools/setup left in the user's cache.
   std::string runtime;
   // How many texts of one call are embedded at the same time. Each is computed by one thread, so
   // that this changes no vector.
   std::size_t threads = 1;
 };
 
-// Looks for the files without loading them. kNotFound names the one that is missing, and the
-// places where it was looked for; kInvalid: no such model, or a limit.
+// Looks for the files without loading them. kNotFound names the one that is missing, and how
+// to get it; kInvalid: no such model, or a limit.
 Result<std::unique_ptr<Embedder>> open_local_embedder(const LocalEmbedderOptions& options);
 
 // An endpoint that speaks OpenAI's POST /embeddings.
@@ -96,8 +94,10 @@ struct EndpointEmbedderOptions {
   // What the model answers with, if it is known; else the first answer tells, and open asks for
   // one.
   std::size_t dimensions = 0;
-  // Texts of one request.
+  // Texts of one request, and what is sent of each: endpoints refuse texts beyond their window, and
+  // a token has at least one byte.
   std::size_t batch = 64;
+  std::size_t max_text_bytes = 8000;
   std::chrono::milliseconds timeout{60'000};  // of one try
   // Tries of one request in all; 429, 5xx and failed connections are tried again, after a wait that
   // doubles, or that the endpoint asks for.

@@ -47,6 +47,10 @@ std::vector<RawJson> json_elements(RawJson array) {
   return elements;
 }
 
+std::optional<RawJson> json_to_array(RawJson value) {
+  return value.starts_with('[') ? std::optional(value) : std::nullopt;
+}
+
 std::string json_array_of(const std::vector<std::string>& values) {
   std::string out = "[";
   for (const std::string& value : values) {

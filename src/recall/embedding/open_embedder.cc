@@ -1,20 +1,73 @@
 #include "core/quote.h"
 #include "core/try.h"
+#include "recall/embedding/model_files.h"
 #include "skein/embedder.h"
 
 namespace skein {
+namespace {
+
+constexpr std::string_view kEndpoint = "openai:";
+
+Result<std::unique_ptr<Embedder>> open_known(const KnownModel& model,
+                                             LocalEmbedderOptions options) {
+  options.model = model.name;
+  return open_local_embedder(options);
+}
+
+// The same, where every byte of the files was looked at.
+Result<std::unique_ptr<Embedder>> open_verified(const KnownModel& model,
+                                                const LocalEmbedderOptions& options) {
+  SKEIN_ASSIGN(auto embedder, open_known(model, options));
+  SKEIN_ASSIGN(const ModelFiles files, find_model_files(model, options));
+  SKEIN_TRY(read_verified(files.tokenizer, model.tokenizer_sha256));
+  SKEIN_TRY(read_verified(files.weights, model.weights_sha256));
+  return embedder;
+}
+
+OpenedEmbedder open_best(const LocalEmbedderOptions& options) {
+  OpenedEmbedder opened;
+  for (const KnownModel& model : known_models()) {
+    Result<std::unique_ptr<Embedder>> embedder = open_verified(model, options);
+    if (embedder.has_value()) {
+      opened.embedder = std::move(*embedder);
+      if (!opened.notes.empty()) opened.notes.push_back("using " + std::string(model.name));
+      return opened;
+    }
+    opened.notes.push_back(std::move(embedder).error().message);
+  }
+  opened.notes.emplace_back("there is no model: search is by words alone");
+  return opened;
+}
+
+Result<OpenedEmbedder> opened(Result<std::unique_ptr<Embedder>> embedder) {
+  SKEIN_ASSIGN(auto made, std::move(embedder));
+  return OpenedEmbedder{.embedder = std::move(made), .notes = {}};
+}
+
+}  // namespace
 
 Result<Vector> Embedder::embed_one(const std::string& text, EmbedKind kind) {
   SKEIN_ASSIGN(std::vector<Vector> vectors, embed(std::span(&text, 1), kind));
   return std::move(vectors.front());
 }
 
-Result<OpenedEmbedder> open_embedder(std::string_view choice, const EmbedderOptions&) {
+Result<OpenedEmbedder> open_embedder(std::string_view choice, const EmbedderOptions& options) {
   if (choice == "none") return OpenedEmbedder{};
-  if (choice == "auto")
-    return OpenedEmbedder{.embedder = nullptr,
-                          .notes = {"no model was found: search is by words alone"}};
-  return fail(ErrorCode::kInvalid, "an embedder is auto or none, not " + quote(choice));
+  if (choice == "auto") return open_best(options.local);
+  for (const KnownModel& model : known_models()) {
+    if (choice == model.choice || choice == model.name)
+      return opened(open_known(model, options.local));
+  }
+  const std::size_t hash = choice.find('#');
+  if (choice.starts_with(kEndpoint) && hash != std::string_view::npos) {
+    EndpointEmbedderOptions endpoint = options.endpoint;
+    endpoint.url = choice.substr(kEndpoint.size(), hash - kEndpoint.size());
+    endpoint.model = choice.substr(hash + 1);
+    return opened(open_endpoint_embedder(endpoint));
+  }
+  return fail(
+      ErrorCode::kInvalid,
+      "an embedder is auto, none, bge-small, minilm or openai:URL#MODEL, not " + quote(choice));
 }
 
 }  // namespace skein
