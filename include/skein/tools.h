@@ -22,6 +22,9 @@ struct ToolCall {
   std::string id;  // links the call to its result; never empty
   std::string name;
   Json input;
+  // What the model wrote where an object should be; `input` is absent then, and the call must be
+  // answered by an error instead of being made.
+  std::string malformed{};
 };
 
 // What goes back to the model. A tool that failed, an unknown name and a malformed input are

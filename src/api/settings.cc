@@ -23,6 +23,7 @@ struct ConfigFile {
   std::optional<std::string> project;
   std::vector<ActiveLimit> active_limits;
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
+  Json agents;
 };
 
 std::optional<std::string> environment(const char* name) {
@@ -91,10 +92,18 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
     SKEIN_ASSIGN(config.knowledge_repos, read_knowledge_repos(member.value));
     return {};
   }
+  if (member.name == "agents") {
+    if (!member.value.starts_with('{')) {
+      return fail(ErrorCode::kInvalid,
+                  "must be an object of definitions, not " + excerpt(member.value));
+    }
+    config.agents = Json::trusted(std::string(member.value));
+    return {};
+  }
   if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
     return fail(ErrorCode::kInvalid,
                 "is not a setting; those are store, defaultAgent, project, maxActiveThreads, "
-                "knowledgeRepos");
+                "knowledgeRepos, agents");
   }
   const auto value = json_to_string(member.value);
   if (!value || value->empty()) {
@@ -205,6 +214,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   settings.default_agent = config.default_agent.value_or("default");
   settings.active_limits = std::move(config.active_limits);
   settings.project = config.project;
+  settings.agents = std::move(config.agents);
   return settings;
 }
 

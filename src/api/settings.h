@@ -9,6 +9,7 @@
 
 #include "skein/checkpoints.h"
 #include "skein/error.h"
+#include "skein/json.h"
 #include "skein/store.h"
 #include "skein/thread_manager.h"
 
@@ -30,15 +31,17 @@ struct Settings {
   // Whose state checkpoints record.
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
   std::optional<std::string> project;  // of the workspace, where the configuration names it
+  Json agents;  // definitions in the configuration, an object by id (api/agents.h); or absent
   std::optional<std::filesystem::path> config_file;  // the one that was read
 };
 
 // The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
 // It is a JSON object with any of "store", "defaultAgent", "project", "maxActiveThreads" (an
-// object: a key of threads' metadata, and how many may be active with the same value of it) and
-// "knowledgeRepos" (an object: names, and folders from the workspace); anything else in it is
-// kInvalid, naming file, field and reason. A relative path in its "store" starts from the
-// workspace, one from elsewhere from the working directory.
+// object: a key of threads' metadata, and how many may be active with the same value of it),
+// "knowledgeRepos" (an object: names, and folders from the workspace) and "agents" (an object:
+// ids, and definitions, which are not looked at here); anything else in it is kInvalid, naming
+// file, field and reason. A relative path in its "store" starts from the workspace, one from
+// elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
 
 // The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the

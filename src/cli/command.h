@@ -86,6 +86,7 @@ struct CommandTree {
 };
 
 CommandGroup thread_commands();
+CommandGroup agent_commands();
 CommandGroup item_commands();
 CommandGroup session_commands();
 CommandGroup transfer_commands();  // import, export

@@ -1,0 +1,56 @@
+#include "skein/engines.h"
+
+#include <algorithm>
+
+#include "core/quote.h"
+#include "engine/echo/echo.h"
+
+namespace skein {
+namespace {
+
+struct Kind {
+  std::string_view name;
+  std::shared_ptr<Engine> (*make)();
+  std::vector<FieldProblem> (*check)(const Json& options, std::string_view path);
+};
+
+constexpr Kind kKinds[] = {
+    {"echo", make_echo_engine, check_echo_options},
+};
+
+const Kind* find_kind(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kKinds), std::end(kKinds),
+                                   [name](const Kind& kind) { return kind.name == name; });
+  return found == std::end(kKinds) ? nullptr : found;
+}
+
+}  // namespace
+
+const std::vector<std::string>& engine_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Kind& kind : kKinds) all.emplace_back(kind.name);
+    return all;
+  }();
+  return names;
+}
+
+Result<std::shared_ptr<Engine>> make_engine(std::string_view name) {
+  const Kind* kind = find_kind(name);
+  if (kind != nullptr) return kind->make();
+  std::string known;
+  for (const std::string& each : engine_names()) known += (known.empty() ? "" : ", ") + each;
+  return fail(ErrorCode::kNotFound, "there is no engine " + quote(name) + "; those are " + known);
+}
+
+std::vector<FieldProblem> check_engine_options(std::string_view engine, const Json& options,
+                                               std::string_view path) {
+  const Kind* kind = find_kind(engine);
+  if (kind == nullptr || options.empty()) return {};
+  if (options.kind() != Json::Kind::kObject) {
+    return {{std::string(path), "must be an object"}};
+  }
+  return kind->check(options, path);
+}
+
+}  // namespace skein

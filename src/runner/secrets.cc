@@ -1,0 +1,51 @@
+#include "runner/secrets.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+#include "core/json.h"
+#include "core/json_array.h"
+#include "core/json_fields.h"
+#include "core/redact.h"
+
+namespace skein {
+namespace {
+
+void search(RawJson value, const std::string& path, std::vector<FieldProblem>& found) {
+  if (value.starts_with('{')) {
+    const JsonFields fields(value);
+    for (const JsonFields::Field& field : fields.others()) {
+      std::string name = field.name;
+      if (redact_text(name) > 0) found.push_back({path, "has a key as the name of a field"});
+      search(field.value, path.empty() ? name : path + "." + name, found);
+    }
+  } else if (value.starts_with('[')) {
+    for (const RawJson element : json_elements(value)) search(element, path, found);
+  } else if (auto text = json_to_string(value); text && redact_text(*text) > 0) {
+    found.push_back({path,
+                     "holds what looks like a key; keys come from the environment, by the name of "
+                     "a variable"});
+  }
+}
+
+}  // namespace
+
+bool names_secret(std::string_view name) {
+  std::string lower(name);
+  std::transform(lower.begin(), lower.end(), lower.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  constexpr std::array<std::string_view, 8> kWords = {
+      "apikey", "api_key", "api-key", "token", "secret", "password", "authorization", "cookie"};
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
+}
+
+std::vector<FieldProblem> find_secrets(const Json& json) {
+  std::vector<FieldProblem> found;
+  search(trim_json(json.text()), "", found);
+  return found;
+}
+
+}  // namespace skein
