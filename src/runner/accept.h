@@ -1,0 +1,14 @@
+// Whether a request for a run makes sense, before anything is written.
+#pragma once
+
+#include "skein/runner.h"
+
+namespace skein {
+
+// The rules that need no look at the data.
+Result<void> check_request(const RunRequest& request);
+
+// The thread of the request: there, of that agent, and active. A new one is made only if asked for.
+Result<Manifest> thread_for(Store& store, const RunRequest& request);
+
+}  // namespace skein

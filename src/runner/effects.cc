@@ -1,0 +1,115 @@
+#include "runner/effects.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/try.h"
+#include "runner/title.h"
+
+namespace skein {
+namespace {
+
+constexpr std::string_view kTitle = "title";
+
+}  // namespace
+
+Effects::Effects(Store& store, AgentSource& agents, RunBook& book, const RunnerOptions& options)
+    : store_(store), agents_(agents), book_(book), options_(options) {}
+
+Effects::~Effects() {
+  std::vector<std::jthread> workers;
+  {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, options_.drain, [&] { return jobs_.empty() && busy_ == 0; });
+    stop_effects_.request_stop();
+    workers.swap(workers_);
+  }
+  for (std::jthread& worker : workers) worker.request_stop();
+}
+
+void Effects::log(std::string_view text) const {
+  if (options_.log) options_.log(text);
+}
+
+std::vector<std::string> Effects::wanted(const Run& run, bool has_title) {
+  std::vector<std::string> names;
+  for (const RunEffect* effect : options_.effects) names.emplace_back(effect->name());
+  if (!options_.titles || has_title) return names;
+  const auto needed = needs_title(store_, run.thread);
+  if (!needed) log("run " + run.id + ": title: " + needed.error().message);
+  if (needed && *needed) names.emplace_back(kTitle);
+  return names;
+}
+
+void Effects::dispatch(const Run& run, std::shared_ptr<Engine> engine, std::string fast_model) {
+  const std::lock_guard lock(mutex_);
+  if (jobs_.size() >= limits::kMaxPendingEffects) {
+    log("run " + run.id + ": too many effects wait; they are left for the next start");
+    return;
+  }
+  jobs_.push_back({run, std::move(engine), std::move(fast_model)});
+  while (workers_.size() < std::max<std::size_t>(1, options_.effect_threads)) {
+    workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  }
+  changed_.notify_all();
+}
+
+void Effects::finish() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return jobs_.empty() && busy_ == 0; });
+}
+
+void Effects::work(const std::stop_token& stop) {
+  while (true) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait(lock, stop, [&] { return !jobs_.empty(); })) return;
+    if (stop.stop_requested()) return;
+    Job job = std::move(jobs_.front());
+    jobs_.pop_front();
+    ++busy_;
+    lock.unlock();
+    apply_all(job, stop_effects_.get_token());
+    lock.lock();
+    --busy_;
+    changed_.notify_all();
+  }
+}
+
+void Effects::apply_all(Job& job, const std::stop_token& stop) {
+  for (const std::string& name : job.run.effects) {
+    if (stop.stop_requested()) return;
+    if (auto applied = apply(name, job, stop); !applied) {
+      // Cut off by the end of the program: left in the record, for the next start.
+      if (stop.stop_requested()) return;
+      log("run " + job.run.id + ": effect " + name + " failed: " + applied.error().message);
+    }
+  }
+  if (auto done = book_.effects_done(job.run.id); !done) {
+    log("run " + job.run.id + ": effects: " + done.error().message);
+  }
+}
+
+Result<void> Effects::apply(std::string_view name, Job& job, const std::stop_token& stop) {
+  if (name == kTitle) return make_title(job, stop);
+  for (RunEffect* effect : options_.effects) {
+    if (effect->name() != name) continue;
+    return effect->apply(
+        {.run = job.run, .user_seq = job.run.user_seq, .response_seq = job.run.response_seq}, stop);
+  }
+  return fail(ErrorCode::kNotFound, "there is no such effect here");
+}
+
+Result<void> Effects::make_title(Job& job, const std::stop_token& stop) {
+  if (!job.engine) {
+    SKEIN_ASSIGN(PreparedAgent agent, agents_.prepare({.run_id = job.run.id,
+                                                       .agent_id = job.run.agent_id,
+                                                       .thread = job.run.thread,
+                                                       .task_id = std::nullopt,
+                                                       .chain = job.run.chain}));
+    job.engine = std::move(agent.engine);
+    job.fast_model = std::move(agent.fast_model);
+  }
+  return give_title(store_, job.run.thread, job.engine.get(), job.fast_model, stop);
+}
+
+}  // namespace skein

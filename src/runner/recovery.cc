@@ -1,0 +1,168 @@
+#include "runner/recovery.h"
+
+#include <utility>
+
+#include "core/json_fields.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+constexpr std::uint64_t kLookedAt = 10'000;  // events of a thread, from the newest
+
+bool is_of_run(const Event& event, const std::string& run_id) {
+  return event.metadata.text().find(run_id) != std::string::npos &&
+         JsonFields(event.metadata.text()).take_string("runId") == run_id;
+}
+
+// What the run got to write, from the end of the thread back.
+struct Traces {
+  std::optional<RunResult> result;
+  std::optional<Seq> response;  // behind the result
+  Seq first = 0;
+  Seq last = 0;
+};
+
+Result<Traces> traces_of(Store& store, const Run& run) {
+  Traces traces;
+  ReadRange range;
+  range.direction = Direction::kBackward;
+  range.limit = kLookedAt;
+  SKEIN_TRY(store.read(run.thread, range, [&](Event& event) {
+    if (event.seq <= run.base_seq) return false;
+    if (!is_of_run(event, run.id)) return true;
+    if (traces.last == 0) traces.last = event.seq;
+    traces.first = event.seq;
+    const auto* message = std::get_if<Message>(&event.payload);
+    if (message != nullptr && message->role == Role::kAssistant && !traces.response) {
+      traces.response = event.seq;
+    }
+    if (const auto* result = std::get_if<RunResult>(&event.payload)) traces.result = *result;
+    return true;
+  }));
+  return traces;
+}
+
+void close_by_traces(Run& run, const Traces& traces, Effects& effects) {
+  run.first_seq = traces.first;
+  run.last_seq = traces.last;
+  run.question.reset();
+  if (!traces.result) {
+    run.status = RunStatus::kInterrupted;
+    run.error = Error{ErrorCode::kIo, "the process that worked on this run ended"};
+    return;
+  }
+  run.status = RunStatus::kSuccess;
+  run.response_seq = traces.response;
+  run.usage = {.input_tokens = traces.result->input_tokens,
+               .output_tokens = traces.result->output_tokens,
+               .cache_read_tokens = traces.result->cache_read_tokens,
+               .cost_usd = traces.result->cost,
+               .turns = traces.result->turns};
+  run.duration_ms = traces.result->duration_ms;
+  run.effects = effects.wanted(run, false);
+}
+
+// Those that were closed by somebody else in between are none of ours.
+Result<bool> unless_moved_on(Result<void> closed) {
+  if (closed) return true;
+  if (closed.error().code == ErrorCode::kConflict) return false;
+  return tl::unexpected(std::move(closed).error());
+}
+
+Result<bool> close_waiting(const RunnerParts& parts, const OpenRun& open) {
+  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  if (!run) return false;
+  run->status = RunStatus::kInterrupted;
+  run->ended_at = parts.clock.now();
+  run->error = Error{ErrorCode::kIo, "the process in which this run waited ended"};
+  return unless_moved_on(parts.book.close_unheld(*run, open));
+}
+
+Result<bool> take_up_effects(const RunnerParts& parts, const OpenRun& open) {
+  SKEIN_ASSIGN(const auto run, parts.book.find(open.run_id));
+  if (!run) return false;
+  SKEIN_ASSIGN(const bool ours, unless_moved_on(parts.book.claim_effects(open)));
+  if (ours) parts.effects.dispatch(*run, nullptr, "");
+  return ours;
+}
+
+// The thread is gone, and its lease with it.
+Result<bool> close_without_thread(const RunnerParts& parts, const OpenRun& open) {
+  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  if (!run) return false;
+  run->status = RunStatus::kInterrupted;
+  run->ended_at = parts.clock.now();
+  run->error = Error{ErrorCode::kNotFound, "the thread of this run was deleted"};
+  return unless_moved_on(parts.book.close_unheld(*run, open));
+}
+
+}  // namespace
+
+Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, LeaseToken token) {
+  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  if (!run) return parts.book.forget_running(open, token);
+  SKEIN_ASSIGN(const Traces traces, traces_of(parts.store, *run));
+  close_by_traces(*run, traces, parts.effects);
+  run->ended_at = parts.clock.now();
+  SKEIN_TRY(parts.book.finish(*run, token));
+  if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
+  return {};
+}
+
+Result<void> drop_question(const RunnerParts& parts, const OpenRun& open, Error why) {
+  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  if (!run) return {};
+  run->question.reset();
+  run->error = std::move(why);
+  SKEIN_TRY(unless_moved_on(parts.book.close_unheld(*run, open)));
+  return {};
+}
+
+Result<bool> recover_thread(const RunnerParts& parts, ThreadId thread) {
+  SKEIN_ASSIGN(const auto token, parts.turns.take_lease(thread));
+  if (!token) return false;
+  auto open = parts.book.open_of(thread);
+  Result<void> closed;
+  for (const OpenRun& entry : open ? *open : std::vector<OpenRun>{}) {
+    if (entry.state != OpenRun::State::kRunning || !closed) continue;
+    closed = close_dead_run(parts, entry, *token);
+  }
+  parts.turns.give_back(thread, *token);
+  SKEIN_TRY(open);
+  SKEIN_TRY(closed);
+  return true;
+}
+
+Result<Recovered> recover_all(const RunnerParts& parts) {
+  Recovered recovered;
+  SKEIN_ASSIGN(const auto open, parts.book.all_open());
+  for (const OpenRun& entry : open) {
+    if (parts.book.is_ours(entry)) continue;
+    Result<bool> closed = false;
+    switch (entry.state) {
+      case OpenRun::State::kPending:
+        if (parts.book.is_left(entry)) closed = close_waiting(parts, entry);
+        break;
+      case OpenRun::State::kRunning:
+        closed = recover_thread(parts, entry.thread);
+        if (!closed && closed.error().code == ErrorCode::kNotFound) {
+          closed = close_without_thread(parts, entry);
+        }
+        break;
+      case OpenRun::State::kEffects:
+        if (parts.book.is_left(entry)) {
+          SKEIN_ASSIGN(const bool taken, take_up_effects(parts, entry));
+          if (taken) ++recovered.effects;
+        }
+        continue;
+      case OpenRun::State::kQuestion:
+        continue;
+    }
+    SKEIN_TRY(closed);
+    ++(*closed ? recovered.closed : recovered.alive);
+  }
+  return recovered;
+}
+
+}  // namespace skein

@@ -1,0 +1,323 @@
+#include "runner/run_book.h"
+
+#include <algorithm>
+#include <array>
+
+#include "core/json_fields.h"
+#include "core/json_object.h"
+#include "core/quote.h"
+#include "core/try.h"
+#include "runner/process.h"
+#include "runner/run_codec.h"
+#include "store/find_record.h"
+#include "store/record_access.h"
+
+namespace skein {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view kRuns = "runs";
+constexpr std::string_view kOpen = "runs_open";
+constexpr std::string_view kStops = "run_stops";
+constexpr std::string_view kUsage = "usage";
+
+constexpr std::array<std::pair<OpenRun::State, const char*>, 4> kStates = {
+    {{OpenRun::State::kPending, "pending"},
+     {OpenRun::State::kRunning, "running"},
+     {OpenRun::State::kQuestion, "question"},
+     {OpenRun::State::kEffects, "effects"}}};
+
+// Effects of a process whose end cannot be seen from here are taken up after this.
+constexpr std::chrono::milliseconds kEffectsPromise = 10min;
+
+// The run id ends in its thread's id.
+std::string key_of(std::string_view run_id) {
+  return std::string(run_id.substr(run_id.size() - 12)).append("/").append(run_id);
+}
+
+// There is one at a time, and always under the same key: deletions leave a trace for each key.
+std::string running_key(ThreadId thread) { return thread.str() + "/running"; }
+
+std::optional<OpenRun> parse_open(const Record& record) {
+  if (!validate_json(record.bytes, "open run")) return std::nullopt;
+  JsonFields fields(record.bytes);
+  OpenRun open;
+  open.run_id = fields.take_string("runId").value_or("");
+  const auto thread = thread_of_run(open.run_id);
+  if (!thread) return std::nullopt;
+  open.thread = *thread;
+  const std::string state = fields.take_string("state").value_or("");
+  for (const auto& [known, word] : kStates) {
+    if (state == word) open.state = known;
+  }
+  open.token = static_cast<LeaseToken>(fields.take_int("token").value_or(0));
+  open.process = fields.take_string("process").value_or("");
+  open.until_ms = fields.take_int("untilMs").value_or(0);
+  open.key = record.key;
+  open.version = record.version;
+  return open;
+}
+
+Result<std::vector<OpenRun>> scan_open(Store& store, std::string_view prefix) {
+  std::vector<OpenRun> found;
+  SKEIN_TRY(scan_prefix(store, kOpen, prefix, [&](const Record& record) {
+    if (auto open = parse_open(record)) found.push_back(std::move(*open));
+    return true;
+  }));
+  return found;
+}
+
+void fence_all(std::vector<RecordWrite>& writes, ThreadId thread, LeaseToken token) {
+  for (RecordWrite& write : writes) write.fence = Fence{thread, token};
+}
+
+Result<Version> write_two(Store& store, const std::vector<RecordWrite>& writes) {
+  SKEIN_ASSIGN(const auto versions, store.write(writes));
+  return versions.back();
+}
+
+bool matches(const RunQuery& query, const Run& run) {
+  return (!query.agent_id || *query.agent_id == run.agent_id) &&
+         (!query.status || *query.status == run.status) &&
+         (query.before.empty() || run.id < query.before);
+}
+
+bool is_newer(const Run& a, const Run& b) { return a.id > b.id; }
+
+}  // namespace
+
+std::optional<std::string> usage_record(const Run& run) {
+  const EngineUsage& usage = run.usage;
+  if (!usage.input_tokens && !usage.output_tokens && !usage.cache_read_tokens && !usage.cost_usd &&
+      !usage.turns) {
+    return std::nullopt;
+  }
+  const auto number = [](auto value) {
+    std::string text;
+    append_json_number(text, value);
+    return text;
+  };
+  JsonObject object;
+  object.add("timestamp", run.ended_at.str()).add("agentId", run.agent_id);
+  object.add("threadId", run.thread.str());
+  object.add_json("inputTokens", number(usage.input_tokens.value_or(0)));
+  object.add_json("outputTokens", number(usage.output_tokens.value_or(0)));
+  object.add_json("cacheReadTokens", number(usage.cache_read_tokens.value_or(0)));
+  object.add_json("costUsd", number(usage.cost_usd.value_or(0)));
+  object.add_json("durationMs", number(run.duration_ms.value_or(0)));
+  object.add_json("turns", number(usage.turns.value_or(0)));
+  if (!run.model.empty()) object.add("model", run.model);
+  return object.str();
+}
+
+bool RunBook::is_gone(const OpenRun& open) const {
+  return !is_ours(open) && process_is_gone(open.process, clock_);
+}
+
+bool RunBook::is_left(const OpenRun& open) const {
+  return !is_ours(open) && (open.until_ms < clock_.now().ms() || is_gone(open));
+}
+
+Result<std::optional<Run>> RunBook::find(std::string_view run_id) const {
+  SKEIN_TRY(thread_of_run(run_id));
+  SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
+  if (!record) return std::nullopt;
+  SKEIN_ASSIGN(Run run, parse_run(record->bytes));
+  return run;
+}
+
+Result<std::vector<Run>> RunBook::list(const RunQuery& query) const {
+  if (query.limit == 0 || query.limit > limits::kMaxPageSize) {
+    return fail(ErrorCode::kInvalid, "limit must be 1 to " + std::to_string(limits::kMaxPageSize) +
+                                         ", got " + std::to_string(query.limit));
+  }
+  std::vector<Run> found;
+  const std::string prefix = query.thread ? query.thread->str() + "/" : "";
+  SKEIN_TRY(scan_prefix(
+      store_, kRuns, prefix,
+      [&](const Record& record) {
+        auto run = parse_run(record.bytes);
+        if (!run || !matches(query, *run)) return true;
+        found.push_back(std::move(*run));
+        // Of one thread they come newest first. Of all, the newest so far are kept.
+        if (query.thread) return found.size() < query.limit;
+        if (found.size() >= 2 * query.limit) {
+          std::nth_element(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(query.limit),
+                           found.end(), is_newer);
+          found.resize(query.limit);
+        }
+        return true;
+      },
+      Direction::kBackward));
+  std::sort(found.begin(), found.end(), is_newer);
+  if (found.size() > query.limit) found.resize(query.limit);
+  return found;
+}
+
+Result<std::vector<OpenRun>> RunBook::open_of(ThreadId thread) const {
+  return scan_open(store_, thread.str() + "/");
+}
+
+Result<std::vector<OpenRun>> RunBook::all_open() const { return scan_open(store_, ""); }
+
+Result<std::optional<OpenRun>> RunBook::find_open(std::string_view run_id) const {
+  SKEIN_ASSIGN(const ThreadId thread, thread_of_run(run_id));
+  SKEIN_ASSIGN(const auto open, open_of(thread));
+  for (const OpenRun& entry : open) {
+    if (entry.run_id == run_id) return entry;
+  }
+  return std::nullopt;
+}
+
+RecordWrite RunBook::run_write(const Run& run) const {
+  return put_record(kRuns, key_of(run.id), to_json(run));
+}
+
+std::string RunBook::open_json(const Run& run, OpenRun::State state, LeaseToken token,
+                               std::chrono::milliseconds promise) const {
+  JsonObject object;
+  object.add("runId", run.id);
+  for (const auto& [known, word] : kStates) {
+    if (known == state) object.add("state", word);
+  }
+  if (token != 0) object.add("token", token);
+  object.add("process", process_);
+  object.add("untilMs", static_cast<std::uint64_t>((clock_.now().ms() + promise.count())));
+  return object.str();
+}
+
+Result<Version> RunBook::put_pending(const Run& run, std::chrono::milliseconds promise) {
+  return write_two(store_, {run_write(run),
+                            put_record(kOpen, key_of(run.id),
+                                       open_json(run, OpenRun::State::kPending, 0, promise), 0)});
+}
+
+Result<Version> RunBook::renew_pending(const Run& run, Version version,
+                                       std::chrono::milliseconds promise) {
+  return write_two(store_,
+                   {put_record(kOpen, key_of(run.id),
+                               open_json(run, OpenRun::State::kPending, 0, promise), version)});
+}
+
+// What an ended run leaves besides its record.
+void RunBook::add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const {
+  if (run.question) {
+    writes.push_back(
+        put_record(kOpen, key_of(run.id), open_json(run, OpenRun::State::kQuestion, 0, 0ms)));
+    return;
+  }
+  if (!run.effects.empty()) {
+    writes.push_back(put_record(kOpen, key_of(run.id),
+                                open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise)));
+  }
+  if (auto usage = usage_record(run)) {
+    writes.push_back(put_record(kUsage, run.id, std::move(*usage)));
+  }
+}
+
+Result<void> RunBook::close_unheld(const Run& run, const OpenRun& open) {
+  RecordWrite gone = delete_record(kOpen, open.key);
+  gone.expect_version = open.version;
+  std::vector<RecordWrite> writes{run_write(run)};
+  add_end_writes(run, writes);
+  // One batch cannot delete and write the same key.
+  const auto same_key = [&](const RecordWrite& write) {
+    return write.collection == kOpen && write.key == open.key;
+  };
+  if (const auto kept = std::find_if(writes.begin(), writes.end(), same_key);
+      kept != writes.end()) {
+    kept->expect_version = open.version;
+  } else {
+    writes.push_back(std::move(gone));
+  }
+  SKEIN_TRY(store_.write(writes));
+  return {};
+}
+
+Result<void> RunBook::claim_effects(const OpenRun& open) {
+  Run run;
+  run.id = open.run_id;
+  const RecordWrite claim = put_record(
+      kOpen, open.key, open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise), open.version);
+  SKEIN_TRY(store_.write(std::span(&claim, 1)));
+  return {};
+}
+
+Result<void> RunBook::effects_done(std::string_view run_id) {
+  return write_again_on_conflict(store_, [&]() -> Result<std::vector<RecordWrite>> {
+    std::vector<RecordWrite> writes{delete_record(kOpen, key_of(run_id))};
+    SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
+    if (!record) return writes;
+    SKEIN_ASSIGN(Run run, parse_run(record->bytes));
+    run.effects.clear();
+    writes.push_back(run_write(run));
+    writes.back().expect_version = record->version;
+    return writes;
+  });
+}
+
+Result<void> RunBook::begin(const Run& run, LeaseToken token, std::optional<Version> waiting) {
+  std::vector<RecordWrite> writes{
+      run_write(run), put_record(kOpen, running_key(run.thread),
+                                 open_json(run, OpenRun::State::kRunning, token, kEffectsPromise))};
+  if (waiting) {
+    writes.push_back(delete_record(kOpen, key_of(run.id)));
+    writes.back().expect_version = *waiting;
+  }
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store_.write(writes));
+  return {};
+}
+
+Result<void> RunBook::finish(const Run& run, LeaseToken token) {
+  std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
+  add_end_writes(run, writes);
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store_.write(writes));
+  return {};
+}
+
+Result<void> RunBook::finish_unfenced(const Run& run) {
+  std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
+  add_end_writes(run, writes);
+  SKEIN_TRY(store_.write(writes));
+  return {};
+}
+
+Result<void> RunBook::put(const Run& run, LeaseToken token) {
+  std::vector<RecordWrite> writes{run_write(run)};
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store_.write(writes));
+  return {};
+}
+
+Result<void> RunBook::forget_running(const OpenRun& open, LeaseToken token) {
+  std::vector<RecordWrite> writes{delete_record(kOpen, open.key)};
+  fence_all(writes, open.thread, token);
+  SKEIN_TRY(store_.write(writes));
+  return {};
+}
+
+Result<void> RunBook::ask_to_stop(std::string_view run_id) {
+  const RecordWrite write =
+      put_record(kStops, key_of(run_id),
+                 JsonObject().add("runId", run_id).add("at", clock_.now().str()).str());
+  SKEIN_TRY(store_.write(std::span(&write, 1)));
+  return {};
+}
+
+Result<std::vector<Record>> RunBook::stop_requests() const {
+  ScanRange range;
+  range.collection = kStops;
+  range.limit = limits::kMaxPageSize;
+  return store_.scan(range);
+}
+
+Result<void> RunBook::forget_stop_request(const Record& request) {
+  const RecordWrite write = delete_record(kStops, request.key);
+  SKEIN_TRY(store_.write(std::span(&write, 1)));
+  return {};
+}
+
+}  // namespace skein

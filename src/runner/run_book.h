@@ -1,0 +1,103 @@
+// The records of runs: all of them in `runs`, those that are open in `runs_open` too, so that what
+// waits, runs, or was left behind by a process that died is found without reading the rest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/clock.h"
+#include "skein/run.h"
+#include "skein/runner.h"
+#include "skein/store.h"
+
+namespace skein {
+
+// A run that somebody still has to do with.
+struct OpenRun {
+  enum class State {
+    kPending,   // waits its turn
+    kRunning,   // holds the thread's lease, by `token`
+    kQuestion,  // waits for a person
+    kEffects,   // ended, with effects to be done
+  };
+
+  State state = State::kPending;
+  std::string run_id;
+  ThreadId thread;
+  LeaseToken token = 0;
+  std::string process;        // whose it is
+  std::int64_t until_ms = 0;  // wall clock: its process promised to say by then that it lives
+  std::string key;
+  Version version = 0;
+};
+
+// Thread-safe, as the store is.
+class RunBook {
+ public:
+  // `process` is whose runs these are.
+  RunBook(Store& store, Clock& clock, std::string process)
+      : store_(store), clock_(clock), process_(std::move(process)) {}
+
+  const std::string& process() const { return process_; }
+  bool is_ours(const OpenRun& open) const { return open.process == process_; }
+  // Whether its process is known to be gone.
+  bool is_gone(const OpenRun& open) const;
+  // The same, or it broke its promise.
+  bool is_left(const OpenRun& open) const;
+
+  Result<std::optional<Run>> find(std::string_view run_id) const;
+  Result<std::vector<Run>> list(const RunQuery& query) const;
+  Result<std::vector<OpenRun>> open_of(ThreadId thread) const;
+  Result<std::vector<OpenRun>> all_open() const;
+  // The entry of one run; nothing, when it is not open.
+  Result<std::optional<OpenRun>> find_open(std::string_view run_id) const;
+
+  // --- Without the lease ---
+  // A run that waits; answers the version of its entry.
+  Result<Version> put_pending(const Run& run, std::chrono::milliseconds promise);
+  // Says that it still waits. kConflict: somebody closed it.
+  Result<Version> renew_pending(const Run& run, Version version, std::chrono::milliseconds promise);
+  // The end of a run that nobody works on: one that waited, or asked. kConflict: it moved on. With
+  // effects left to do, they become ours.
+  Result<void> close_unheld(const Run& run, const OpenRun& open);
+  // Takes effects over from a process that died. kConflict: another one did.
+  Result<void> claim_effects(const OpenRun& open);
+  // Effects are done. Merges with what others wrote into the record.
+  Result<void> effects_done(std::string_view run_id);
+
+  // --- With it ---
+  // From waiting (by its entry's version) or from nothing to running. kConflict: somebody closed it
+  // while it waited.
+  Result<void> begin(const Run& run, LeaseToken token, std::optional<Version> waiting);
+  // The end, or a question; with the usage.
+  Result<void> finish(const Run& run, LeaseToken token);
+  // The same for a thread that is gone, with its leases.
+  Result<void> finish_unfenced(const Run& run);
+  Result<void> put(const Run& run, LeaseToken token);
+  // An entry whose record is not there.
+  Result<void> forget_running(const OpenRun& open, LeaseToken token);
+
+  // --- Requests to other processes ---
+  Result<void> ask_to_stop(std::string_view run_id);
+  Result<std::vector<Record>> stop_requests() const;
+  Result<void> forget_stop_request(const Record& request);
+
+ private:
+  RecordWrite run_write(const Run& run) const;
+  std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
+                        std::chrono::milliseconds promise) const;
+  void add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;
+
+  Store& store_;
+  Clock& clock_;
+  const std::string process_;
+};
+
+// The usage record of a run, in the fields that other programs know; nothing when no metric is
+// known.
+std::optional<std::string> usage_record(const Run& run);
+
+}  // namespace skein

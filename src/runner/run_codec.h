@@ -1,0 +1,19 @@
+// Runs as JSON, and back.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/run.h"
+#include "skein/thread_manager.h"
+
+namespace skein {
+
+// What to_json(Run) made. kDamaged: it did not.
+Result<Run> parse_run(std::string_view json);
+
+// The messages as an array of objects.
+Json input_json(const std::vector<NewMessage>& messages);
+
+}  // namespace skein

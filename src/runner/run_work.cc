@@ -1,0 +1,366 @@
+#include "runner/run_work.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/json_fields.h"
+#include "core/quote.h"
+#include "core/try.h"
+#include "runner/recovery.h"
+
+namespace skein {
+namespace {
+
+template <class Callback, class... Values>
+void tell(const Callback& callback, Values&&... values) {
+  if (callback) callback(std::forward<Values>(values)...);
+}
+
+Error wrong_status(const Manifest& manifest) {
+  return {ErrorCode::kConflict, "thread " + manifest.id.str() + " is " +
+                                    to_string(manifest.status) +
+                                    "; only an active thread takes runs"};
+}
+
+}  // namespace
+
+Event input_event(const NewMessage& message, const std::string& run_id) {
+  JsonObject metadata;
+  metadata.add("runId", run_id);
+  if (!message.metadata.empty()) {
+    const JsonFields given(message.metadata.text());
+    for (const JsonFields::Field& field : given.others()) {
+      if (field.name != "runId") metadata.add_json(field.name, field.value);
+    }
+  }
+  Event event;
+  event.payload = Message{message.role, message.text};
+  event.memory_type = message.memory_type;
+  event.key = message.key;
+  event.metadata = Json::trusted(metadata.str());
+  return event;
+}
+
+RunWork::RunWork(const RunnerParts& parts, LiveRun& live, const RunCallbacks& callbacks, Run run,
+                 Turn turn)
+    : parts_(parts),
+      live_(live),
+      callbacks_(callbacks),
+      run_(std::move(run)),
+      token_(turn.token),
+      open_(std::move(turn.open)),
+      writer_(parts.store, live, run_, token_),
+      began_boot_ms_(parts.clock.boot_ms()),
+      earlier_ms_(run_.duration_ms.value_or(0)) {
+  live_.renew_at_boot_ms = began_boot_ms_ + parts.options.lease.count() / 3;
+  live_.lease = token_;
+}
+
+Result<RunOutcome> RunWork::run(const RunRequest& request,
+                                const std::vector<std::string>& roll_back) {
+  Result<void> ready = load_manifest();
+  if (ready) ready = settle_what_was_left();
+  if (ready) {
+    run_.base_seq = manifest_.last_seq;
+    if (request.base) {
+      run_.base_seq = *request.base;
+      writer_.continue_from(*request.base);
+    }
+    ready = go_back(roll_back);
+  }
+  if (ready) ready = begin();
+  if (!ready) return refused(std::move(ready).error());
+  tell(callbacks_.on_start, run_);
+
+  const auto respond = [&]() -> Result<Response> {
+    SKEIN_TRY(append_input(request));
+    SKEIN_TRY(equip(request.timeout));
+    return converse();
+  };
+  return end(respond());
+}
+
+Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
+  Result<void> ready = load_manifest();
+  if (ready) ready = settle_what_was_left();
+  if (ready) {
+    ++run_.resumed;
+    ready = begin();
+  }
+  if (!ready) return refused(std::move(ready).error());
+  tell(callbacks_.on_start, run_);
+
+  const auto respond = [&]() -> Result<Response> {
+    SKEIN_TRY(equip(std::nullopt));
+    SKEIN_TRY(answer_question(answer));
+    return converse();
+  };
+  return end(respond());
+}
+
+// --- Before the engine ---
+
+Result<void> RunWork::load_manifest() {
+  SKEIN_ASSIGN(auto manifest, parts_.store.get(run_.thread));
+  if (!manifest) return fail(ErrorCode::kNotFound, "there is no thread " + run_.thread.str());
+  manifest_ = std::move(*manifest);
+  if (manifest_.status != ThreadStatus::kActive) return tl::unexpected(wrong_status(manifest_));
+  return {};
+}
+
+Result<void> RunWork::settle_what_was_left() {
+  for (const OpenRun& open : open_) {
+    if (open.run_id == run_.id) continue;
+    if (open.state == OpenRun::State::kRunning) {
+      SKEIN_TRY(close_dead_run(parts_, open, token_));
+    } else if (open.state == OpenRun::State::kQuestion) {
+      SKEIN_TRY(drop_question(
+          parts_, open, {ErrorCode::kConflict, "the conversation went on with run " + run_.id}));
+    }
+  }
+  return {};
+}
+
+Result<void> RunWork::go_back(const std::vector<std::string>& roll_back) {
+  std::optional<Seq> base;
+  for (const std::string& run_id : roll_back) {
+    SKEIN_ASSIGN(auto other, parts_.book.find(run_id));
+    if (!other || other->status != RunStatus::kInterrupted || other->first_seq == 0) continue;
+    base = std::min(base.value_or(other->base_seq), other->base_seq);
+    other->rolled_back = true;
+    SKEIN_TRY(parts_.book.put(*other, token_));
+  }
+  if (!base) return {};
+  run_.base_seq = *base;
+  writer_.continue_from(*base);
+  return {};
+}
+
+Result<void> RunWork::begin() {
+  run_.status = RunStatus::kRunning;
+  if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
+  run_.ended_at = Timestamp{};
+  std::optional<Version> waiting;
+  if (live_.waiting_version != 0) waiting = live_.waiting_version;
+  auto begun = parts_.book.begin(run_, token_, waiting);
+  // Its promise may have been renewed just now: then the entry is there, with another version.
+  for (int i = 0; i < 3 && !begun && begun.error().code == ErrorCode::kConflict; ++i) {
+    SKEIN_ASSIGN(const auto open, parts_.book.find_open(run_.id));
+    if (!open) break;
+    begun = parts_.book.begin(run_, token_, open->version);
+  }
+  if (begun) {
+    live_.waiting_version = 0;
+    live_.tell_run(run_);
+  }
+  return begun;
+}
+
+Result<void> RunWork::append_input(const RunRequest& request) {
+  std::vector<Event> events;
+  for (const NewMessage& message : request.input.messages) {
+    events.push_back(input_event(message, run_.id));
+  }
+  if (events.empty()) return {};
+  SKEIN_ASSIGN(const auto seqs, writer_.append(std::move(events)));
+  for (std::size_t i = 0; i < seqs.size(); ++i) {
+    if (request.input.messages[i].role == Role::kUser) run_.user_seq = seqs[i];
+  }
+  return {};
+}
+
+Result<void> RunWork::equip(std::optional<std::chrono::milliseconds> timeout) {
+  SKEIN_ASSIGN(agent_, parts_.agents.prepare({.run_id = run_.id,
+                                              .agent_id = run_.agent_id,
+                                              .thread = run_.thread,
+                                              .task_id = manifest_.task_id,
+                                              .chain = run_.chain}));
+  if (!agent_.engine) return fail(ErrorCode::kInvalid, "agent " + run_.agent_id + " has no engine");
+  if (agent_.limits.timeout && (!timeout || *agent_.limits.timeout < *timeout)) {
+    timeout = agent_.limits.timeout;
+  }
+  if (timeout)
+    live_.deadline_boot_ms = began_boot_ms_ + std::max<std::int64_t>(1, timeout->count());
+  if (agent_.tools && !agent_.engine->is_agent()) {
+    SKEIN_ASSIGN(definitions_, agent_.tools->definitions(live_.token()));
+  }
+  return {};
+}
+
+Result<void> RunWork::answer_question(const RunAnswer& answer) {
+  const RunQuestion question = std::exchange(run_.question, std::nullopt).value_or(RunQuestion{});
+  std::vector<ToolCall> approved;
+  for (const ToolCall& call : question.calls) {
+    const bool named = answer.calls.empty() || std::find(answer.calls.begin(), answer.calls.end(),
+                                                         call.id) != answer.calls.end();
+    if (answer.yes && named) {
+      approved.push_back(call);
+      continue;
+    }
+    std::string text = "a person was asked, and said no";
+    if (!answer.note.empty()) text += ": " + answer.note;
+    SKEIN_TRY(store_result(call, {.text = std::move(text), .is_error = true}));
+  }
+  return call_and_store(approved);
+}
+
+// --- Ends ---
+
+Result<RunOutcome> RunWork::end(Result<Response> response) {
+  live_.deadline_boot_ms = 0;
+  const bool fenced = !response && response.error().code == ErrorCode::kFenced;
+  if (fenced || live_.reason() == StopReason::kFenced) return lost();
+  if (live_.reason() == StopReason::kUser) return stopped();
+  if (live_.reason() == StopReason::kTimeout) {
+    const auto ms = parts_.clock.boot_ms() - began_boot_ms_;
+    return failed({ErrorCode::kIo,
+                   "the run took longer than it may: stopped after " + std::to_string(ms) + " ms"},
+                  RunStatus::kTimeout);
+  }
+  if (!response) return failed(std::move(response).error(), RunStatus::kError);
+  if (response->question) return ask(std::move(*response->question));
+  return succeed(std::move(response->turn));
+}
+
+Event RunWork::result_event() const {
+  RunResult result;
+  result.cost = run_.usage.cost_usd;
+  result.duration_ms = earlier_ms_ + static_cast<double>(parts_.clock.boot_ms() - began_boot_ms_);
+  result.turns = run_.usage.turns;
+  result.input_tokens = run_.usage.input_tokens;
+  result.output_tokens = run_.usage.output_tokens;
+  result.cache_read_tokens = run_.usage.cache_read_tokens;
+  return writer_.event(result);
+}
+
+Event RunWork::response_event(const EngineTurn& turn) const {
+  JsonObject more;
+  if (!run_.model.empty()) more.add("model", run_.model);
+  if (turn.usage.input_tokens || turn.usage.output_tokens) {
+    const auto count = [](const std::optional<std::int64_t>& tokens) {
+      return static_cast<std::uint64_t>(std::max<std::int64_t>(0, tokens.value_or(0)));
+    };
+    more.add_json("tokens", JsonObject()
+                                .add("input", count(turn.usage.input_tokens))
+                                .add("output", count(turn.usage.output_tokens))
+                                .str());
+  }
+  if (turn.end == TurnEnd::kLength) more.add("stopReason", "length");
+  if (turn.end == TurnEnd::kRefused) more.add("stopReason", "refused");
+  return writer_.event(Message{Role::kAssistant, turn.text}, more);
+}
+
+Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
+  std::vector<Event> events;
+  events.push_back(result_event());
+  run_.duration_ms = std::get<RunResult>(events.front().payload).duration_ms;
+  if (!turn.text.empty()) events.push_back(response_event(turn));
+  auto appended = writer_.append(std::move(events));
+  if (!appended) {
+    if (appended.error().code == ErrorCode::kFenced) return lost();
+    return failed(std::move(appended).error(), RunStatus::kError);
+  }
+  if (!turn.text.empty()) run_.response_seq = appended->back();
+  if (auto updated = update_session(turn); !updated) {
+    if (updated.error().code == ErrorCode::kFenced) return lost();
+    parts_.log("run " + run_.id + ": session: " + updated.error().message);
+  }
+  tell(callbacks_.on_response, turn.text);
+  run_.effects = parts_.effects.wanted(run_, manifest_.title.has_value());
+  if (!finish(RunStatus::kSuccess)) return lost();
+  if (!run_.effects.empty()) parts_.effects.dispatch(run_, agent_.engine, agent_.fast_model);
+  let_go(false);
+  return RunOutcome{.run = run_, .response = std::move(turn.text)};
+}
+
+Result<void> RunWork::update_session(const EngineTurn& turn) {
+  if (!turn.session_id || turn.session_id == manifest_.session_id) return {};
+  UpdateOptions options;
+  options.fence = token_;
+  SKEIN_TRY(
+      parts_.store.update(run_.thread, ManifestPatch().session_id(*turn.session_id), options));
+  return {};
+}
+
+Result<RunOutcome> RunWork::ask(RunQuestion question) {
+  run_.question = std::move(question);
+  tell(callbacks_.on_question, *run_.question);
+  if (!finish(RunStatus::kInterrupted)) return lost();
+  let_go(false);
+  return RunOutcome{.run = run_, .response = ""};
+}
+
+Result<RunOutcome> RunWork::stopped() {
+  const auto appended =
+      writer_.append(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
+  if (!appended && appended.error().code == ErrorCode::kFenced) return lost();
+  if (!appended) return failed(appended.error(), RunStatus::kError);
+  if (!finish(RunStatus::kInterrupted)) return lost();
+  let_go(false);
+  return RunOutcome{.run = run_, .response = ""};
+}
+
+Result<RunOutcome> RunWork::failed(Error error, RunStatus status) {
+  run_.error = error;
+  constexpr std::size_t kMaxErrorBytes = 16'000;
+  const std::string text =
+      "(error: " + mended_utf8(std::string_view(error.message).substr(0, kMaxErrorBytes)) + ")";
+  const auto appended = writer_.append(writer_.event(Message{Role::kAssistant, text}));
+  if (!appended && appended.error().code == ErrorCode::kFenced) return lost();
+  if (!appended) parts_.log("run " + run_.id + ": " + appended.error().message);
+  tell(callbacks_.on_error, error);
+  if (!finish(status)) return lost();
+  let_go(false);
+  return tl::unexpected(std::move(error));
+}
+
+Result<RunOutcome> RunWork::lost() {
+  live_.stop(StopReason::kFenced);
+  Error error{ErrorCode::kFenced, "another process took over thread " + run_.thread.str() +
+                                      "; run " + run_.id + " writes nothing more"};
+  tell(callbacks_.on_error, error);
+  run_.status = RunStatus::kInterrupted;
+  run_.error = error;
+  let_go(true);
+  return tl::unexpected(std::move(error));
+}
+
+Result<RunOutcome> RunWork::refused(Error error) {
+  if (error.code == ErrorCode::kFenced) return lost();
+  run_.status = RunStatus::kInterrupted;
+  run_.error = error;
+  run_.ended_at = parts_.clock.now();
+  // One that waited has a record, which is to say what became of it; others leave nothing.
+  if (const auto open = parts_.book.find_open(run_.id); open && *open && !run_.question) {
+    if (auto closed = parts_.book.close_unheld(run_, **open); !closed) {
+      parts_.log("run " + run_.id + ": " + closed.error().message);
+    }
+  }
+  let_go(false);
+  return tl::unexpected(std::move(error));
+}
+
+bool RunWork::finish(RunStatus status) {
+  run_.status = status;
+  run_.ended_at = parts_.clock.now();
+  if (!run_.duration_ms || status != RunStatus::kSuccess) {
+    run_.duration_ms = earlier_ms_ + static_cast<double>(parts_.clock.boot_ms() - began_boot_ms_);
+  }
+  auto finished = parts_.book.finish(run_, token_);
+  if (!finished && finished.error().code == ErrorCode::kFenced) {
+    const auto thread = parts_.store.get(run_.thread);
+    if (!thread || *thread) return false;
+    finished = parts_.book.finish_unfenced(run_);
+  }
+  // Left open, it is closed by the next run on the thread, or at the next start.
+  if (!finished) parts_.log("run " + run_.id + ": record: " + finished.error().message);
+  return true;
+}
+
+void RunWork::let_go(bool lost) {
+  live_.lease = 0;
+  parts_.turns.leave(live_, token_, lost);
+  live_.tell_end(run_);
+}
+
+}  // namespace skein

@@ -1,0 +1,84 @@
+// One run, from the moment it has the turn: the steps of skein/runner.h, and their ends.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/live_run.h"
+#include "runner/parts.h"
+#include "runner/thread_writer.h"
+#include "skein/runner.h"
+
+namespace skein {
+
+// Used once, on one thread.
+class RunWork {
+ public:
+  RunWork(const RunnerParts& parts, LiveRun& live, const RunCallbacks& callbacks, Run run,
+          Turn turn);
+
+  // `roll_back`: runs that were stopped for this one, which is to go on from before them.
+  Result<RunOutcome> run(const RunRequest& request, const std::vector<std::string>& roll_back);
+  Result<RunOutcome> resume(const RunAnswer& answer);
+
+ private:
+  // What the engine came to.
+  struct Response {
+    EngineTurn turn;
+    std::optional<RunQuestion> question{};
+  };
+
+  // --- Before the engine ---
+  Result<void> load_manifest();
+  Result<void> settle_what_was_left();
+  Result<void> begin();
+  Result<void> go_back(const std::vector<std::string>& roll_back);
+  Result<void> append_input(const RunRequest& request);
+  Result<void> equip(std::optional<std::chrono::milliseconds> timeout);
+  Result<void> answer_question(const RunAnswer& answer);
+
+  // --- The engine and its tools; run_turns.cc ---
+  Result<Response> converse();
+  Result<EngineTurn> take_turn();
+  void account(const EngineTurn& turn);
+  Result<void> check_limits() const;
+  Result<std::optional<RunQuestion>> use_tools(const EngineTurn& turn);
+  Result<void> call_and_store(const std::vector<ToolCall>& calls);
+  Result<void> store_result(const ToolCall& call, ToolResult result);
+
+  // --- Ends ---
+  Result<RunOutcome> end(Result<Response> response);
+  Result<RunOutcome> succeed(EngineTurn turn);
+  Result<RunOutcome> ask(RunQuestion question);
+  Result<RunOutcome> stopped();
+  Result<RunOutcome> failed(Error error, RunStatus status);
+  Result<RunOutcome> lost();
+  // Not even begun: nothing of it is in the thread.
+  Result<RunOutcome> refused(Error error);
+  Result<void> update_session(const EngineTurn& turn);
+  // Writes the record. False: the lease was lost before that.
+  bool finish(RunStatus status);
+  void let_go(bool lost);
+  Event result_event() const;
+  Event response_event(const EngineTurn& turn) const;
+
+  const RunnerParts& parts_;
+  LiveRun& live_;
+  const RunCallbacks& callbacks_;
+  Run run_;
+  const LeaseToken token_;
+  const std::vector<OpenRun> open_;
+  ThreadWriter writer_;
+  Manifest manifest_;
+  PreparedAgent agent_;
+  std::vector<ToolDefinition> definitions_;
+  std::int64_t began_boot_ms_ = 0;
+  double earlier_ms_ = 0;  // before it was resumed
+};
+
+// The message as an event of the run; metadata.runId is ours.
+Event input_event(const NewMessage& message, const std::string& run_id);
+
+}  // namespace skein

@@ -1,0 +1,420 @@
+#include "skein/runner.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "core/quote.h"
+#include "core/sleep.h"
+#include "core/try.h"
+#include "runner/accept.h"
+#include "runner/keeper.h"
+#include "runner/parts.h"
+#include "runner/process.h"
+#include "runner/recovery.h"
+#include "runner/run_codec.h"
+#include "runner/run_ids.h"
+#include "runner/run_stream.h"
+#include "runner/run_work.h"
+
+namespace skein {
+namespace {
+
+RunnerOptions with_defaults(RunnerOptions options) {
+  if (options.clock == nullptr) options.clock = &system_clock();
+  if (options.ids == nullptr) options.ids = &random_ids();
+  options.lease = std::clamp(options.lease, std::chrono::milliseconds(10),
+                             std::chrono::milliseconds(limits::kMaxLeaseMs));
+  return options;
+}
+
+Error no_such_run(std::string_view run_id) {
+  return {ErrorCode::kNotFound, "there is no run " + quote(run_id)};
+}
+
+}  // namespace
+
+class Runner::Impl {
+ public:
+  Impl(Store& store, AgentSource& agents, RunnerOptions options)
+      : options_(with_defaults(std::move(options))),
+        ids_(*options_.clock, *options_.ids),
+        book_(store, *options_.clock, name_this_process(*options_.clock, *options_.ids)),
+        turns_(store, book_, options_.lease),
+        effects_(store, agents, book_, options_),
+        parts_{store, agents, *options_.clock, options_, book_, turns_, effects_},
+        keeper_(parts_, [this] { return live_runs(); }) {}
+
+  ~Impl();
+
+  // A run that was taken on: it has its turn, or waits for it.
+  struct Accepted {
+    std::shared_ptr<LiveRun> live;
+    Run run;
+    RunRequest request{};               // of a new run
+    std::optional<RunAnswer> answer{};  // of one that is resumed
+    std::vector<std::string> roll_back{};
+    std::optional<Turn> turn{};
+  };
+
+  Result<Accepted> accept(const RunRequest& request);
+  Result<Accepted> accept_resume(std::string_view run_id, const RunAnswer& answer);
+  Result<RunOutcome> work(Accepted accepted, const RunCallbacks& callbacks,
+                          const std::stop_token& stop);
+  // The same on a thread of its own; answers once the record is there.
+  Result<Run> start(Accepted accepted, RunCallbacks callbacks);
+  Result<bool> cancel(std::string_view run_id);
+  Result<Run> wait(std::string_view run_id, const std::stop_token& stop);
+
+  std::shared_ptr<LiveRun> find_live(std::string_view run_id);
+  const RunnerParts& parts() const { return parts_; }
+
+ private:
+  std::vector<std::shared_ptr<LiveRun>> live_runs();
+  Result<std::shared_ptr<LiveRun>> take_on(const Run& run);
+  void let_go(const LiveRun& run);
+  Result<void> join_queue(Accepted& accepted, bool has_entry);
+  Result<std::vector<std::string>> stop_others(ThreadId thread);
+  Result<RunOutcome> end_waiting(Accepted& accepted);
+
+  const RunnerOptions options_;
+  RunIds ids_;
+  RunBook book_;
+  Turns turns_;
+  Effects effects_;
+  const RunnerParts parts_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Under mutex_:
+  std::map<std::string, std::shared_ptr<LiveRun>, std::less<>> live_;
+  std::map<std::thread::id, std::jthread> threads_;  // of start()
+  std::vector<std::jthread> ended_threads_;
+  bool closing_ = false;
+
+  Keeper keeper_;
+};
+
+Runner::Impl::~Impl() {
+  std::unique_lock lock(mutex_);
+  closing_ = true;
+  const auto live = live_;
+  lock.unlock();
+  for (const auto& [id, run] : live) run->stop(StopReason::kUser);
+  lock.lock();
+  changed_.wait(lock, [&] { return live_.empty() && threads_.empty(); });
+  ended_threads_.clear();
+}
+
+std::vector<std::shared_ptr<LiveRun>> Runner::Impl::live_runs() {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::shared_ptr<LiveRun>> runs;
+  runs.reserve(live_.size());
+  for (const auto& [id, run] : live_) runs.push_back(run);
+  return runs;
+}
+
+std::shared_ptr<LiveRun> Runner::Impl::find_live(std::string_view run_id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = live_.find(run_id);
+  return found == live_.end() ? nullptr : found->second;
+}
+
+Result<std::shared_ptr<LiveRun>> Runner::Impl::take_on(const Run& run) {
+  auto live = std::make_shared<LiveRun>(run);
+  bool first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return fail(ErrorCode::kBusy, "the runner is closing");
+    if (live_.size() >= limits::kMaxLiveRuns) {
+      return fail(ErrorCode::kBusy, "at most " + std::to_string(limits::kMaxLiveRuns) +
+                                        " runs at once in one process");
+    }
+    first = live_.empty();
+    if (!live_.emplace(run.id, live).second) {
+      return fail(ErrorCode::kConflict, "run " + run.id + " is under way");
+    }
+  }
+  if (first) keeper_.wake();
+  return live;
+}
+
+void Runner::Impl::let_go(const LiveRun& run) {
+  const std::lock_guard lock(mutex_);
+  live_.erase(run.id);
+  if (closing_) changed_.notify_all();
+}
+
+Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
+  SKEIN_TRY(check_request(request));
+  SKEIN_TRY(parts_.agents.check(request.agent_id));
+  SKEIN_ASSIGN(const Manifest thread, thread_for(parts_.store, request));
+  Run run;
+  run.id = ids_.next(thread.id);
+  run.thread = thread.id;
+  run.agent_id = request.agent_id;
+  run.multitask = request.multitask;
+  run.created_at = parts_.clock.now();
+  run.chain = request.chain;
+  run.parent_run = request.parent_run;
+  run.metadata = request.metadata;
+  run.kwargs = request.kwargs;
+  run.input = input_json(request.input.messages);
+  std::vector<std::string> stopped;
+  if (request.multitask == Multitask::kInterrupt || request.multitask == Multitask::kRollback) {
+    SKEIN_ASSIGN(stopped, stop_others(thread.id));
+  }
+  if (request.multitask != Multitask::kRollback) stopped.clear();
+  SKEIN_ASSIGN(auto live, take_on(run));
+  Accepted accepted{.live = std::move(live),
+                    .run = std::move(run),
+                    .request = request,
+                    .roll_back = std::move(stopped)};
+  SKEIN_TRY(join_queue(accepted, false));
+  return accepted;
+}
+
+Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_id,
+                                                           const RunAnswer& answer) {
+  SKEIN_ASSIGN(auto run, book_.find(run_id));
+  if (!run) return tl::unexpected(no_such_run(run_id));
+  SKEIN_TRY(parts_.agents.check(run->agent_id));
+  const auto nothing_open = [&] {
+    return fail(ErrorCode::kConflict, "run " + run->id + " (" + to_string(run->status) +
+                                          ") has no open question" +
+                                          (run->error ? ": " + run->error->message : ""));
+  };
+  if (!run->question) return nothing_open();
+  for (const std::string& call : answer.calls) {
+    const auto& calls = run->question->calls;
+    if (std::none_of(calls.begin(), calls.end(),
+                     [&](const ToolCall& waiting) { return waiting.id == call; })) {
+      return fail(ErrorCode::kInvalid, "no call " + quote(call) + " waits for an answer");
+    }
+  }
+  SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
+  if (!open || open->state != OpenRun::State::kQuestion) return nothing_open();
+  SKEIN_ASSIGN(auto live, take_on(*run));
+  live->waiting_version = open->version;
+  Accepted accepted{.live = std::move(live), .run = std::move(*run), .answer = answer};
+  SKEIN_TRY(join_queue(accepted, true));
+  return accepted;
+}
+
+Result<void> Runner::Impl::join_queue(Accepted& accepted, bool has_entry) {
+  const bool may_wait = accepted.request.multitask != Multitask::kReject;
+  auto turn = turns_.enter(accepted.live, may_wait);
+  if (!turn) {
+    let_go(*accepted.live);
+    return tl::unexpected(std::move(turn).error());
+  }
+  accepted.turn = std::move(*turn);
+  if (accepted.turn || has_entry) return {};
+  auto pending = book_.put_pending(accepted.run, options_.lease);
+  if (!pending) {
+    accepted.live->stop(StopReason::kRefused, pending.error());
+    turns_.withdraw(*accepted.live);
+    let_go(*accepted.live);
+    return tl::unexpected(std::move(pending).error());
+  }
+  accepted.live->waiting_version = *pending;
+  return {};
+}
+
+// Those under way and those that wait, in every process.
+Result<std::vector<std::string>> Runner::Impl::stop_others(ThreadId thread) {
+  std::vector<std::string> stopped;
+  SKEIN_ASSIGN(const auto open, book_.open_of(thread));
+  for (const OpenRun& entry : open) {
+    if (entry.state != OpenRun::State::kPending && entry.state != OpenRun::State::kRunning) {
+      continue;
+    }
+    SKEIN_TRY(cancel(entry.run_id));
+    stopped.push_back(entry.run_id);
+  }
+  return stopped;
+}
+
+Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& callbacks,
+                                      const std::stop_token& stop) {
+  LiveRun& live = *accepted.live;
+  Result<RunOutcome> outcome = [&]() -> Result<RunOutcome> {
+    const std::stop_callback stop_by_caller(stop, [&] { live.stop(StopReason::kUser); });
+    if (!accepted.turn) accepted.turn = live.wait_for_turn();
+    if (!accepted.turn) return end_waiting(accepted);
+    RunWork work(parts_, live, callbacks, accepted.run, std::move(*accepted.turn));
+    return accepted.answer ? work.resume(*accepted.answer)
+                           : work.run(accepted.request, accepted.roll_back);
+  }();
+  let_go(live);
+  return outcome;
+}
+
+// Stopped before its turn came: nothing of it is in the thread.
+Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted) {
+  LiveRun& live = *accepted.live;
+  turns_.withdraw(live);
+  Run& run = accepted.run;
+  run.status = RunStatus::kInterrupted;
+  run.error = live.why();
+  if (!accepted.answer) {
+    run.ended_at = parts_.clock.now();
+    SKEIN_ASSIGN(const auto open, book_.find_open(run.id));
+    if (open) SKEIN_TRY(book_.close_unheld(run, *open));
+  }
+  live.tell_end(run);
+  if (run.error) return tl::unexpected(*run.error);
+  return RunOutcome{.run = run, .response = ""};
+}
+
+Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
+  // Known to others as soon as this returns, also where the turn came at once.
+  struct Start {
+    std::mutex mutex;
+    std::condition_variable came;
+    std::optional<Result<Run>> run;
+    void tell(Result<Run> what) {
+      const std::lock_guard lock(mutex);
+      if (!run) run = std::move(what);
+      came.notify_all();
+    }
+  };
+  const bool waits = !accepted.turn;
+  const Run pending = accepted.run;
+  auto start = std::make_shared<Start>();
+  callbacks.on_start = [start, then = std::move(callbacks.on_start)](const Run& run) {
+    start->tell(run);
+    if (then) then(run);
+  };
+  {
+    const std::lock_guard lock(mutex_);
+    ended_threads_.clear();
+    std::jthread thread(
+        [this, start, accepted = std::move(accepted), callbacks = std::move(callbacks)]() mutable {
+          auto outcome = work(std::move(accepted), callbacks, {});
+          if (outcome) {
+            start->tell(std::move(outcome->run));
+          } else {
+            start->tell(tl::unexpected(std::move(outcome).error()));
+          }
+          const std::lock_guard own_lock(mutex_);
+          const auto self = threads_.find(std::this_thread::get_id());
+          ended_threads_.push_back(std::move(self->second));
+          threads_.erase(self);
+          if (closing_) changed_.notify_all();
+        });
+    const std::thread::id id = thread.get_id();
+    threads_.emplace(id, std::move(thread));
+  }
+  if (waits) return pending;
+  std::unique_lock lock(start->mutex);
+  start->came.wait(lock, [&] { return start->run.has_value(); });
+  return *start->run;
+}
+
+Result<bool> Runner::Impl::cancel(std::string_view run_id) {
+  SKEIN_TRY(thread_of_run(run_id));
+  if (const auto live = find_live(run_id)) {
+    live->stop(StopReason::kUser);
+    return true;
+  }
+  SKEIN_ASSIGN(const auto run, book_.find(run_id));
+  if (!run) return tl::unexpected(no_such_run(run_id));
+  SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
+  if (!open || open->state == OpenRun::State::kEffects) return false;
+  if (open->state == OpenRun::State::kQuestion) {
+    SKEIN_TRY(drop_question(parts_, *open, {ErrorCode::kConflict, "a person stopped the run"}));
+    return true;
+  }
+  if (book_.is_gone(*open) && open->state == OpenRun::State::kRunning) {
+    SKEIN_ASSIGN(const bool closed, recover_thread(parts_, run->thread));
+    if (closed) return true;
+  }
+  SKEIN_TRY(book_.ask_to_stop(run_id));
+  return true;
+}
+
+Result<Run> Runner::Impl::wait(std::string_view run_id, const std::stop_token& stop) {
+  const auto live = find_live(run_id);
+  while (live && !stop.stop_requested()) {
+    LiveRun::View view = live->view(kLastSeq, 0, 0);
+    if (view.ended) return std::move(view.run);
+    live->wait_for_change(view.changes, std::chrono::seconds(1), stop);
+  }
+  while (true) {
+    SKEIN_ASSIGN(auto run, book_.find(run_id));
+    if (!run) return tl::unexpected(no_such_run(run_id));
+    if (run->ended() || stop.stop_requested()) return std::move(*run);
+    sleep_for(options_.look_up, stop);
+  }
+}
+
+// --- What callers see ---
+
+RunRequest run_request(std::string_view agent_id, std::string_view thread_id,
+                       std::string_view text) {
+  RunRequest request;
+  request.agent_id = agent_id;
+  request.thread_id = thread_id;
+  request.input.messages.push_back({.role = Role::kUser, .text = std::string(text)});
+  return request;
+}
+
+Runner::Runner(Store& store, AgentSource& agents, RunnerOptions options)
+    : impl_(std::make_shared<Impl>(store, agents, std::move(options))) {}
+
+Runner::~Runner() = default;
+
+Result<RunOutcome> Runner::execute(const RunRequest& request, const RunCallbacks& callbacks,
+                                   std::stop_token stop) {
+  SKEIN_ASSIGN(auto accepted, impl_->accept(request));
+  return impl_->work(std::move(accepted), callbacks, stop);
+}
+
+Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks) {
+  SKEIN_ASSIGN(auto accepted, impl_->accept(request));
+  return impl_->start(std::move(accepted), std::move(callbacks));
+}
+
+Result<RunOutcome> Runner::resume(std::string_view run_id, const RunAnswer& answer,
+                                  const RunCallbacks& callbacks, std::stop_token stop) {
+  SKEIN_ASSIGN(auto accepted, impl_->accept_resume(run_id, answer));
+  return impl_->work(std::move(accepted), callbacks, stop);
+}
+
+Result<Run> Runner::start_resume(std::string_view run_id, const RunAnswer& answer,
+                                 RunCallbacks callbacks) {
+  SKEIN_ASSIGN(auto accepted, impl_->accept_resume(run_id, answer));
+  return impl_->start(std::move(accepted), std::move(callbacks));
+}
+
+Result<bool> Runner::cancel(std::string_view run_id) { return impl_->cancel(run_id); }
+
+Result<Run> Runner::wait(std::string_view run_id, std::stop_token stop) {
+  return impl_->wait(run_id, stop);
+}
+
+Result<Run> Runner::get(std::string_view run_id) {
+  SKEIN_ASSIGN(auto run, impl_->parts().book.find(run_id));
+  if (!run) return tl::unexpected(no_such_run(run_id));
+  return std::move(*run);
+}
+
+Result<std::vector<Run>> Runner::list(const RunQuery& query) {
+  return impl_->parts().book.list(query);
+}
+
+Result<std::unique_ptr<RunStream>> Runner::join(std::string_view run_id,
+                                                std::string_view position) {
+  return open_run_stream(impl_->parts().store, impl_->parts().book, impl_->find_live(run_id),
+                         run_id, position);
+}
+
+Result<Recovered> Runner::recover() { return recover_all(impl_->parts()); }
+
+void Runner::finish_effects() { impl_->parts().effects.finish(); }
+
+}  // namespace skein

@@ -1,0 +1,47 @@
+// What a run writes into its thread: each event with the run's id and the lease's token.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/json_object.h"
+#include "runner/live_run.h"
+#include "skein/store.h"
+
+namespace skein {
+
+// For one run, and used by its thread alone. Keeps the run's first_seq and last_seq.
+class ThreadWriter {
+ public:
+  ThreadWriter(Store& store, LiveRun& live, Run& run, LeaseToken token)
+      : store_(store), live_(live), run_(run), token_(token) {}
+
+  // The next event continues from there.
+  void continue_from(Seq base) { base_ = base; }
+  std::optional<Seq> pending_base() const { return base_; }
+
+  // All in one write; answers their positions. A lost lease stops the run.
+  Result<std::vector<Seq>> append(std::vector<Event> events);
+  Result<Seq> append(Event event);
+
+  // An event of this run. `more` are further members of its metadata, after runId.
+  template <class Payload>
+  Event event(Payload payload, const JsonObject& more = {}) const {
+    Event event;
+    event.payload = std::move(payload);
+    event.metadata = metadata(more);
+    return event;
+  }
+
+ private:
+  Json metadata(const JsonObject& more) const;
+
+  Store& store_;
+  LiveRun& live_;
+  Run& run_;
+  const LeaseToken token_;
+  std::optional<Seq> base_;
+};
+
+}  // namespace skein

@@ -1,0 +1,28 @@
+// Titles of threads: three to six words that say what a conversation is about.
+#pragma once
+
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "skein/engine.h"
+#include "skein/store.h"
+
+namespace skein {
+
+// Whether the thread has none and two or more messages of a user.
+Result<bool> needs_title(Store& store, ThreadId thread);
+
+// By the engine's fast model, if there is one, else from the text itself. Writes only the title,
+// and only if there is none by then. What cannot be named yet stays without, until the next run.
+Result<void> give_title(Store& store, ThreadId thread, Engine* engine,
+                        const std::string& fast_model, const std::stop_token& stop);
+
+// Three to six words out of what a user said, oldest first; empty when there are not enough.
+std::string title_from_text(const std::vector<std::string>& user_texts);
+
+// What a model answered as a title, without quotes and the like; empty when it is none.
+std::string tidy_title(std::string_view answer);
+
+}  // namespace skein

@@ -1,0 +1,68 @@
+// Whose turn it is on a thread: one run at a time, first come, first served, over all processes.
+//
+// Within this process runs wait in order of their ids. Between processes those that wait have
+// records, and the lease decides: whoever takes it looks whether an older run of another process
+// waits, and if so gives it back.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runner/live_run.h"
+#include "runner/run_book.h"
+#include "skein/clock.h"
+#include "skein/store.h"
+
+namespace skein {
+
+// Thread-safe.
+class Turns {
+ public:
+  Turns(Store& store, RunBook& book, std::chrono::milliseconds ttl)
+      : store_(store), book_(book), ttl_(ttl) {}
+
+  // The turn, if it is free; otherwise the run waits from now on, unless it may not: kBusy.
+  // Any other error, such as that of an unknown thread: it does not wait.
+  Result<std::optional<Turn>> enter(const std::shared_ptr<LiveRun>& run, bool may_wait);
+  // Leaves the queue; a turn that it was given meanwhile is given back.
+  void withdraw(LiveRun& run);
+  // Gives the lease back, unless it was lost, and lets the next one in.
+  void leave(LiveRun& run, LeaseToken token, bool lost);
+
+  // Lets in who waits for other processes, where it can be.
+  void look();
+  // Threads on which runs of this process wait, and these runs.
+  std::map<ThreadId, std::vector<std::shared_ptr<LiveRun>>> waiting() const;
+
+  // Takes the lease of a thread, also from a process that is known to be gone. Nothing: somebody
+  // holds it.
+  Result<std::optional<LeaseToken>> take_lease(ThreadId thread);
+  void give_back(ThreadId thread, LeaseToken token);
+  Result<Lease> renew(ThreadId thread, LeaseToken token);
+
+ private:
+  struct Queue {
+    bool busy = false;                                        // a run of this process has the turn
+    bool trying = false;                                      // somebody asks the store
+    std::map<std::string, std::shared_ptr<LiveRun>> waiting;  // by run id
+  };
+
+  // Asks the store for the turn of that run. Nothing: not yet.
+  Result<std::optional<Turn>> attempt(ThreadId thread, std::string_view run_id);
+  void let_next_in(ThreadId thread);
+  void forget_if_idle(ThreadId thread);  // with mutex_ held
+
+  Store& store_;
+  RunBook& book_;
+  const std::chrono::milliseconds ttl_;
+
+  mutable std::mutex mutex_;
+  std::map<ThreadId, Queue> queues_;  // under mutex_
+};
+
+}  // namespace skein
