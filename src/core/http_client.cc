@@ -44,26 +44,19 @@ std::string shown_url(std::string_view url) {
   return mended_utf8(shown);
 }
 
-bool is_token(std::string_view text) {
-  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
-  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-    return std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != std::string_view::npos;
-  });
-}
-
 Result<void> check_request(const HttpRequest& request) {
   if (!request.url.starts_with("http://") && !request.url.starts_with("https://")) {
     return fail(ErrorCode::kInvalid,
                 "a URL must begin with http:// or https://, got " + quote(shown_url(request.url)));
   }
-  if (!is_token(request.method)) {
+  if (!is_http_token(request.method)) {
     return fail(ErrorCode::kInvalid, "not a method of HTTP: " + quote(request.method));
   }
   for (const HttpHeader& header : request.headers) {
     const bool breaks = std::any_of(header.value.begin(), header.value.end(), [](unsigned char c) {
       return (c < 0x20 && c != '\t') || c == 0x7F;
     });
-    if (!is_token(header.name) || breaks) {
+    if (!is_http_token(header.name) || breaks) {
       return fail(
           ErrorCode::kInvalid,
           "a header must be a token and a value without control characters: " + quote(header.name));
@@ -233,6 +226,14 @@ class Transfer {
 };
 
 }  // namespace
+
+bool is_http_token(std::string_view text) {
+  constexpr std::string_view kOthers = "!#$%&'*+-.^_`|~";
+  return !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+    return c < 0x80 &&
+           (std::isalnum(c) != 0 || kOthers.find(static_cast<char>(c)) != std::string_view::npos);
+  });
+}
 
 const std::string* HttpResponse::header(std::string_view name) const {
   const auto found = std::find_if(headers.rbegin(), headers.rend(), [&](const HttpHeader& header) {

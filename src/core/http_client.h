@@ -20,6 +20,9 @@ struct HttpHeader {
   std::string value;
 };
 
+// Whether it can be a method or the name of a header.
+bool is_http_token(std::string_view text);
+
 struct HttpResponse {
   int status = 0;
   std::vector<HttpHeader> headers{};

@@ -27,12 +27,15 @@ HttpRequest post(const LoopbackServer& server, std::string body) {
 
 TEST(HttpClient, SendsMethodHeadersAndBodyAndGivesTheAnswer) {
   std::string seen;
-  const LoopbackServer server([&](Connection& peer) {
-    seen = peer.read_request();
-    peer.answer(201, "text/plain", "made", "X-Two:  two \r\n");
-  });
-  HttpClient client;
-  const HttpResponse response = must(client.send(post(server, "hello")));
+  HttpResponse response;
+  {
+    const LoopbackServer server([&](Connection& peer) {
+      seen = peer.read_request();
+      peer.answer(201, "text/plain", "made", "X-Two:  two \r\n");
+    });
+    HttpClient client;
+    response = must(client.send(post(server, "hello")));
+  }
   EXPECT_EQ(response.status, 201);
   EXPECT_TRUE(response.ok());
   EXPECT_EQ(response.body, "made");
