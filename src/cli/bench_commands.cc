@@ -9,6 +9,7 @@
 
 #include "bench/checkpoint_bench.h"
 #include "bench/context_bench.h"
+#include "bench/embedding_bench.h"
 #include "bench/store_bench.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -120,6 +121,17 @@ CommandInfo checkpoints_info() {
               "exit code is 1 when a goal\nwas missed."};
 }
 
+CommandInfo embedding_info() {
+  return {.name = "embedding",
+          .summary = "measure the model that recall runs on",
+          .examples =
+              "  skein bench embedding\n"
+              "  skein bench embedding --only question --json\n",
+          .details =
+              "On one core, with the best model that is there. The exit code is 1 when a goal was "
+              "missed."};
+}
+
 }  // namespace
 
 CommandGroup bench_commands() {
@@ -128,6 +140,8 @@ CommandGroup bench_commands() {
   group.commands.push_back(std::make_unique<Bench>(context_info(), bench::context_bench_parts()));
   group.commands.push_back(
       std::make_unique<Bench>(checkpoints_info(), bench::checkpoint_bench_parts()));
+  group.commands.push_back(
+      std::make_unique<Bench>(embedding_info(), bench::embedding_bench_parts()));
   return group;
 }
 

@@ -96,6 +96,7 @@ class EndpointEmbedder final : public Embedder {
                        .add_json("input", json_array_of(inputs))
                        .add("encoding_format", "float")
                        .str();
+    request.idle_timeout = options_.timeout;
     request.total_timeout = options_.timeout;
     request.max_body_bytes = kMaxAnswerBytes;
     return request;

@@ -86,10 +86,12 @@ struct OnnxSession::State {
     SKEIN_TRY(check(api, api.SetIntraOpNumThreads(options.get(), 1)));
     SKEIN_TRY(check(api, api.SetInterOpNumThreads(options.get(), 1)));
     SKEIN_TRY(check(api, api.SetSessionExecutionMode(options.get(), ORT_SEQUENTIAL)));
-    // Texts have many lengths, and a plan for each would be kept.
+    // Texts have many lengths: a plan for each would be kept, and the room of the longest. Both are
+    // worth nothing measurable.
     SKEIN_TRY(check(api, api.DisableMemPattern(options.get())));
+    SKEIN_TRY(check(api, api.DisableCpuMemArena(options.get())));
     SKEIN_TRY(
-        check(api, api.CreateCpuMemoryInfo(OrtArenaAllocator, OrtMemTypeDefault, memory.out())));
+        check(api, api.CreateCpuMemoryInfo(OrtDeviceAllocator, OrtMemTypeDefault, memory.out())));
     return check(api, api.CreateSessionFromArray(environment.get(), model.data(), model.size(),
                                                  options.get(), session.out()));
   }
