@@ -1,0 +1,133 @@
+#include "api/built_in_tools.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/expect.h"
+#include "support/machine.h"
+#include "support/manual_clock.h"
+
+namespace skein::test {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+RunScope scope() {
+  return {.run_id = "run-1",
+          .agent_id = "writer",
+          .thread = ThreadId::from_bits(0xabc),
+          .task_id = std::nullopt,
+          .chain = {"boss"}};
+}
+
+ToolResult call(const BuiltInTool& tool, std::string input) {
+  return tool.call(Json::trusted(std::move(input)), {});
+}
+
+const BuiltInTool& named(const std::vector<BuiltInTool>& tools, std::string_view name) {
+  for (const BuiltInTool& tool : tools) {
+    if (tool.definition.name == name) return tool;
+  }
+  ADD_FAILURE() << "no tool " << name;
+  return tools.front();
+}
+
+class WorkItemTools : public testing::Test {
+ protected:
+  ManualClock clock_;
+  SeededIds ids_;
+  std::unique_ptr<Store> store_ = must(open_store("memory:"));
+  Machine machine_{*store_, clock_, ids_};
+  WorkItems items_ = machine_.items();
+  const std::vector<BuiltInTool> tools_ = work_item_tools(scope(), items_);
+};
+
+TEST_F(WorkItemTools, CreateListAndResolveWithLinksToTheRun) {
+  const auto created =
+      boost::json::parse(call(named(tools_, "create_work_item"), R"({"text":"Write docs"})").text);
+  const std::string id(created.at_pointer("/thread/id").as_string());
+  EXPECT_THAT(call(named(tools_, "list_work_items"), "{}").text, HasSubstr("Write docs"));
+  const ListedItem open = must(items_.show(id));
+  EXPECT_EQ(open.details->opened_by.thread, "000000000abc");
+  EXPECT_EQ(open.details->opened_by.run, "run-1");
+  const ToolResult resolved =
+      call(named(tools_, "resolve_work_item"), R"({"text_match":"docs","note":"written"})");
+  EXPECT_FALSE(resolved.is_error) << resolved.text;
+  EXPECT_EQ(must(items_.show(id)).details->closed_by.run, "run-1");
+  EXPECT_THAT(call(named(tools_, "list_work_items"), "{}").text, Not(HasSubstr("Write docs")));
+  EXPECT_THAT(call(named(tools_, "list_work_items"), R"({"include_resolved":true})").text,
+              HasSubstr("Write docs"));
+}
+
+TEST_F(WorkItemTools, GiveRefusalsBackToTheModel) {
+  const BuiltInTool& create = named(tools_, "create_work_item");
+  call(create, R"({"text":"Write docs"})");
+  const ToolResult again = call(create, R"({"text":"Write docs"})");
+  EXPECT_TRUE(again.is_error);
+  EXPECT_THAT(again.text, HasSubstr("Write docs"));
+  EXPECT_TRUE(call(create, R"({"text":""})").is_error);
+  EXPECT_TRUE(call(named(tools_, "resolve_work_item"), R"({"id":"t-00000000"})").is_error);
+  EXPECT_THAT(call(named(tools_, "resolve_work_item"), "{}").text, HasSubstr("text_match"));
+}
+
+TEST(RecallTool, SearchesTheAgentsOwnThreadsWithinLimits) {
+  std::vector<std::string> asked;
+  const BuiltInTool tool =
+      recall_tool(scope(), [&](const RecallAsked& query, const std::stop_token&) {
+        asked.push_back(query.agent_id + "|" + query.query + "|" + std::to_string(query.limit));
+        return Result<std::string>("found");
+      });
+  EXPECT_EQ(call(tool, R"({"query":"retries"})").text, "found");
+  call(tool, R"({"query":"a","limit":100000})");
+  call(tool, R"({"query":"b","limit":-1})");
+  EXPECT_TRUE(call(tool, R"({"query":""})").is_error);
+  EXPECT_THAT(asked, ElementsAre("writer|retries|5", "writer|a|20", "writer|b|1"));
+  EXPECT_THAT(call(recall_tool(scope(), {}), R"({"query":"a"})").text, HasSubstr("no recall"));
+}
+
+TEST(AskAgentTool, RunsTheOtherAgentInANewThreadAndSaysWhoAsked) {
+  RunRequest seen;
+  Result<RunOutcome> answer = RunOutcome{};
+  answer->run.status = RunStatus::kSuccess;
+  answer->response = "forty-two";
+  const BuiltInTool tool =
+      ask_agent_tool(scope(), Agents(), [&](const RunRequest& request, const std::stop_token&) {
+        seen = request;
+        return answer;
+      });
+  EXPECT_THAT(tool.definition.description, HasSubstr("- echo: says what it was told"));
+  EXPECT_EQ(call(tool, R"({"agent":"echo","message":"why?"})").text, "forty-two");
+  EXPECT_EQ(seen.agent_id, "echo");
+  EXPECT_EQ(seen.thread_id, "");
+  EXPECT_THAT(seen.chain, ElementsAre("boss", "writer"));
+  EXPECT_EQ(seen.parent_run, "run-1");
+  EXPECT_EQ(seen.thread_metadata.text(), R"({"askedBy":"writer","askedInThread":"000000000abc"})");
+  ASSERT_EQ(seen.input.messages.size(), 1U);
+  EXPECT_EQ(seen.input.messages[0].text, "why?");
+}
+
+TEST(AskAgentTool, GivesWhatWentWrongBackToTheModel) {
+  Result<RunOutcome> answer = RunOutcome{};
+  const BuiltInTool tool = ask_agent_tool(
+      scope(), Agents(), [&](const RunRequest&, const std::stop_token&) { return answer; });
+  const auto asked = [&] { return call(tool, R"({"agent":"echo","message":"why?"})"); };
+  answer->run.status = RunStatus::kSuccess;
+  EXPECT_EQ(asked().text, "(no response)");
+  answer->run.status = RunStatus::kInterrupted;
+  EXPECT_TRUE(asked().is_error);
+  answer->run.question = RunQuestion{};
+  answer->run.id = "run-2";
+  EXPECT_THAT(asked().text, AllOf(HasSubstr("yes"), HasSubstr("run-2")));
+  answer = fail(ErrorCode::kInvalid, "the agent is asking already");
+  EXPECT_TRUE(asked().is_error);
+  EXPECT_THAT(asked().text, AllOf(HasSubstr("echo"), HasSubstr("asking already")));
+  EXPECT_TRUE(call(tool, R"({"agent":"echo","message":""})").is_error);
+}
+
+}  // namespace
+}  // namespace skein::test
