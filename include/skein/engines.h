@@ -35,6 +35,9 @@ const std::vector<std::string>& engine_names();
 // kNotFound: there is none of that name. One engine serves any number of agents and runs.
 Result<std::shared_ptr<Engine>> make_engine(std::string_view name);
 
+// Whether a request must name a model: the engine has no default.
+bool engine_needs_model(std::string_view name);
+
 // What is wrong with one field of something that a person wrote.
 struct FieldProblem {
   std::string field;  // "options.baseUrl"

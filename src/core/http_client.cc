@@ -25,6 +25,16 @@ void init_curl() {
   static_cast<void>(done);
 }
 
+// Reached directly, whatever proxy the environment names.
+bool is_loopback(std::string_view url) {
+  url.remove_prefix(std::min(url.find("://") + 3, url.size()));
+  url = url.substr(0, url.find_first_of("/?#"));
+  url.remove_prefix(url.rfind('@') == std::string_view::npos ? 0 : url.rfind('@') + 1);
+  const std::string_view host =
+      url.starts_with('[') ? url.substr(0, url.find(']') + 1) : url.substr(0, url.find(':'));
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
 bool same_name(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
     return std::tolower(x) == std::tolower(y);
@@ -100,6 +110,7 @@ class Transfer {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_QUICK_EXIT, 1L);  // a look-up of a name that hangs is left behind
     set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request.connect_timeout.count()));
+    if (is_loopback(request.url)) set(CURLOPT_PROXY, "");
     set(CURLOPT_HTTPHEADER, headers_.get());
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     if (request.method == "HEAD") set(CURLOPT_NOBODY, 1L);
@@ -148,9 +159,7 @@ class Transfer {
       return fail(ErrorCode::kIo, shown_url(request_.url) + " answered with more than " +
                                       std::to_string(request_.max_body_bytes) + " bytes");
     }
-    const auto kind = code == CURLE_OPERATION_TIMEDOUT ? ErrorCode::kBusy
-                      : code == CURLE_URL_MALFORMAT    ? ErrorCode::kInvalid
-                                                       : ErrorCode::kIo;
+    const auto kind = code == CURLE_URL_MALFORMAT ? ErrorCode::kInvalid : ErrorCode::kIo;
     const std::string_view said = error_[0] != '\0' ? error_ : curl_easy_strerror(code);
     return fail(kind, shown_url(request_.url) + ": " + mended_utf8(said));
   }

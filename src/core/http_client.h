@@ -52,7 +52,8 @@ struct HttpRequest {
 };
 
 // Keeps connections for the next request to the same host. Thread-safe: any number of requests at
-// once, each on its caller's thread, which the callback runs on too.
+// once, each on its caller's thread, which the callback runs on too. Proxies are those that the
+// environment names (https_proxy, no_proxy …), except for loopback, which is reached directly.
 class HttpClient {
  public:
   HttpClient();
@@ -61,8 +62,8 @@ class HttpClient {
   HttpClient& operator=(const HttpClient&) = delete;
 
   // Any status is an answer. kInvalid: a URL, a method or a header that cannot be sent; nothing
-  // was. kBusy: a timeout, named. kIo: no connection, cut off, too large, or stopped, which takes
-  // effect at once. Messages name scheme, host and path, never the query or a header.
+  // was. kBusy: a timeout, named. kIo: no connection (in time), cut off, too large, or stopped,
+  // which takes effect at once. Messages name scheme, host and path, never the query or a header.
   Result<HttpResponse> send(const HttpRequest& request, std::stop_token stop = {});
 
  private:

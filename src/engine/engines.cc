@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "core/quote.h"
+#include "engine/anthropic/anthropic.h"
 #include "engine/echo/echo.h"
+#include "engine/openai/openai.h"
 
 namespace skein {
 namespace {
@@ -12,10 +14,13 @@ struct Kind {
   std::string_view name;
   std::shared_ptr<Engine> (*make)();
   std::vector<FieldProblem> (*check)(const Json& options, std::string_view path);
+  bool needs_model;
 };
 
 constexpr Kind kKinds[] = {
-    {"echo", make_echo_engine, check_echo_options},
+    {"echo", make_echo_engine, check_echo_options, false},
+    {"openai", make_openai_engine, check_openai_options, true},
+    {"anthropic", make_anthropic_engine, check_anthropic_options, true},
 };
 
 const Kind* find_kind(std::string_view name) {
@@ -41,6 +46,11 @@ Result<std::shared_ptr<Engine>> make_engine(std::string_view name) {
   std::string known;
   for (const std::string& each : engine_names()) known += (known.empty() ? "" : ", ") + each;
   return fail(ErrorCode::kNotFound, "there is no engine " + quote(name) + "; those are " + known);
+}
+
+bool engine_needs_model(std::string_view name) {
+  const Kind* kind = find_kind(name);
+  return kind != nullptr && kind->needs_model;
 }
 
 std::vector<FieldProblem> check_engine_options(std::string_view engine, const Json& options,

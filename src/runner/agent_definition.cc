@@ -58,6 +58,9 @@ class DefinitionParser {
       fields.wrong("engine", "is missing");
     }
     agent.model = fields.text("model", {.max_bytes = 256}).value_or("");
+    if (agent.model.empty() && engine_needs_model(agent.engine)) {
+      fields.wrong("model", "is missing; the engine " + agent.engine + " has none by itself");
+    }
     agent.title_model = fields.text("titleModel", {.max_bytes = 256}).value_or("");
     if (const auto options = fields.object("options")) {
       agent.options = Json::trusted(std::string(*options));

@@ -10,17 +10,23 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Subprocess start(const std::filesystem::path& folder, std::string_view script) {
+Subprocess start(const std::filesystem::path& folder, std::string_view script,
+                 MessagesApi::Takers takers) {
   put_file(folder / "script.json", script);
-  return must(Subprocess::start(
-      {.argv = {"python3", SKEIN_SOURCE_DIR "/tests/support/messages_api.py",
-                (folder / "script.json").string(), "--log", (folder / "requests").string()},
-       .err = Spawn::Stream::kInherit}));
+  std::vector<std::string> argv = {"python3",
+                                   "-B",
+                                   SKEIN_SOURCE_DIR "/tests/support/messages_api.py",
+                                   (folder / "script.json").string(),
+                                   "--log",
+                                   (folder / "requests").string()};
+  if (takers == MessagesApi::Takers::kAll) argv.emplace_back("--all");
+  return must(Subprocess::start({.argv = argv, .err = Spawn::Stream::kInherit}));
 }
 
 }  // namespace
 
-MessagesApi::MessagesApi(std::string_view script) : process_(start(folder_.path(), script)) {
+MessagesApi::MessagesApi(std::string_view script, Takers takers)
+    : process_(start(folder_.path(), script, takers)) {
   std::string line;
   while (!line.ends_with('\n')) {
     const auto chunk = must(process_.read(60s));

@@ -1,4 +1,5 @@
-// An imitation of Anthropic's Messages API on loopback (messages_api.py), for as long as it lives.
+// An imitation of models' APIs on loopback (messages_api.py), for as long as it lives: Anthropic's
+// Messages API and Chat Completions.
 #pragma once
 
 #include <string>
@@ -12,9 +13,12 @@ namespace skein::test {
 
 class MessagesApi {
  public:
+  // Which requests take the next answer of the script; others get a short text.
+  enum class Takers { kWithTools, kAll };
+
   // `script` is a JSON array of answers; messages_api.py says what they may be. An imitation that
   // does not start ends the test program.
-  explicit MessagesApi(std::string_view script);
+  explicit MessagesApi(std::string_view script, Takers takers = Takers::kWithTools);
 
   std::string url() const;  // http://127.0.0.1:PORT
   // The requests that came, each a JSON object with "path", "headers" and "body".

@@ -194,6 +194,17 @@ TEST(HttpClient, RefusesWhatCannotBeSentAndHidesSecretsInItsMessages) {
   EXPECT_TRUE(fails(client.send(request), ErrorCode::kInvalid, {"GET /"}));
 }
 
+TEST(HttpClient, ReachesLoopbackWithoutTheProxyOfTheEnvironment) {
+  ::setenv("http_proxy", "http://127.0.0.1:1", 1);
+  ::unsetenv("no_proxy");
+  const LoopbackServer server([](Connection& peer) {
+    peer.read_request();
+    peer.answer(200, "text/plain", "direct");
+  });
+  HttpClient client;
+  EXPECT_EQ(must(client.send(post(server, "x"))).body, "direct");
+}
+
 TEST(HttpClient, ServesManyThreadsAtOnce) {
   const LoopbackServer server([](Connection& peer) {
     while (!peer.read_request().empty()) peer.answer(200, "text/plain", "ok");
