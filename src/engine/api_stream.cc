@@ -6,9 +6,9 @@
 #include <charconv>
 
 #include "core/json_fields.h"
+#include "core/pause.h"
 #include "core/quote.h"
 #include "core/redact.h"
-#include "core/sleep.h"
 #include "core/try.h"
 #include "engine/ending.h"
 #include "skein/engines.h"
@@ -176,8 +176,7 @@ Result<void> stream_response(HttpClient& client, const ApiOptions& options, cons
                                           std::chrono::ceil<std::chrono::seconds>(wait).count());
       return done;
     }
-    sleep_for(wait, stop);
-    if (stop.stop_requested()) return turn_stopped();
+    if (!pause_for(wait, stop)) return turn_stopped();
   }
 }
 

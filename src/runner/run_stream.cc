@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "core/json_fields.h"
+#include "core/pause.h"
 #include "core/quote.h"
-#include "core/sleep.h"
 #include "core/try.h"
 
 namespace skein {
@@ -72,7 +72,7 @@ class Stream : public RunStream {
       if (live_) {
         live_->wait_for_change(seen_, left, stop);
       } else {
-        sleep_for(std::min(left, kLookUp), stop);
+        pause_for(std::min(left, kLookUp), stop);
       }
     }
     return std::nullopt;

@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "core/pause.h"
 #include "core/quote.h"
-#include "core/sleep.h"
 #include "core/try.h"
 #include "runner/accept.h"
 #include "runner/keeper.h"
@@ -348,7 +348,7 @@ Result<Run> Runner::Impl::wait(std::string_view run_id, const std::stop_token& s
     SKEIN_ASSIGN(auto run, book_.find(run_id));
     if (!run) return tl::unexpected(no_such_run(run_id));
     if (run->ended() || stop.stop_requested()) return std::move(*run);
-    sleep_for(options_.look_up, stop);
+    pause_for(options_.look_up, stop);
   }
 }
 

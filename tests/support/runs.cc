@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "core/json_fields.h"
-#include "core/sleep.h"
+#include "core/pause.h"
 
 namespace skein::test {
 
@@ -63,7 +63,7 @@ Result<EngineTurn> answer_newest(const EngineRequest& request, EngineSink& sink,
 Result<EngineTurn> wait_for_stop(const EngineRequest& /*request*/, EngineSink& sink,
                                  std::stop_token stop) {
   sink.on_text("half a sen");
-  while (!stop.stop_requested()) sleep_for(std::chrono::minutes(1), stop);
+  while (!stop.stop_requested()) pause_for(std::chrono::minutes(1), stop);
   return fail(ErrorCode::kIo, "stopped");
 }
 

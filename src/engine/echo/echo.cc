@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/sleep.h"
+#include "core/pause.h"
 #include "core/try.h"
 #include "engine/ending.h"
 #include "engine/option_problems.h"
@@ -139,8 +139,7 @@ class EchoTurn {
           return fail(ErrorCode::kIo, "echo was told to fail here");
         }
         const std::string_view piece = take_piece(left);
-        if (options_.delay.count() > 0) sleep_for(options_.delay, stop_);
-        if (stop_.stop_requested()) return turn_stopped();
+        if (!pause_for(options_.delay, stop_)) return turn_stopped();
         if (!sink_.on_text(piece)) return turn_refused();
         turn_.text += piece;
       }
