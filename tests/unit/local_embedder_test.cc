@@ -10,6 +10,7 @@
 
 #include "core/base64.h"
 #include "recall/embedding/model_files.h"
+#include "recall/embedding/onnx_session.h"
 #include "skein/embedder.h"
 #include "support/expect.h"
 #include "support/git_sandbox.h"
@@ -244,6 +245,15 @@ TEST_F(ModelFolder, WithoutARuntimeSaysWhatIsMissing) {
   const auto opened = must(open_embedder("bge-small", options_));
   EXPECT_TRUE(fails(opened.embedder->embed_one("hello", EmbedKind::kQuery), ErrorCode::kIo,
                     {"ONNX Runtime", options_.local.runtime}));
+}
+
+TEST(OnnxRuntime, OfVersionsThatReportHomeIsKnown) {
+  for (const char* version : {"1.29.0", "1.30.0", "1.100", "2.0.0"}) {
+    EXPECT_TRUE(OnnxSession::reports_home(version)) << version;
+  }
+  for (const char* version : {"1.17.0", "1.27.0", "1.28.1", "1", "", "x", "0.30"}) {
+    EXPECT_FALSE(OnnxSession::reports_home(version)) << version;
+  }
 }
 
 TEST(Choices, OfNoEmbedderGiveNone) {

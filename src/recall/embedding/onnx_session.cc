@@ -4,6 +4,8 @@
 #include <onnxruntime_c_api.h>
 
 #include <array>
+#include <charconv>
+#include <cstdlib>
 #include <utility>
 
 #include "core/try.h"
@@ -21,6 +23,11 @@ struct Library {
   std::string why_not;
 };
 
+bool is_told_not_to_report() {
+  const char* value = std::getenv("ORT_DISABLE_TELEMETRY");
+  return value != nullptr && std::string_view(value) == "1";
+}
+
 // Libraries stay loaded: ONNX Runtime leaves things behind in threads.
 Library load(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -31,11 +38,17 @@ Library load(const std::string& path) {
   void* entry = dlsym(handle, "OrtGetApiBase");
   if (entry == nullptr) return {.api = nullptr, .why_not = path + ": not ONNX Runtime"};
   const OrtApiBase* base = reinterpret_cast<const OrtApiBase* (*)()>(entry)();
+  const std::string version = base->GetVersionString();
+  if (OnnxSession::reports_home(version) && !is_told_not_to_report()) {
+    return {.api = nullptr,
+            .why_not = path + ": version " + version +
+                       " reports to its makers, unless ORT_DISABLE_TELEMETRY=1 is set"};
+  }
   const OrtApi* api = base->GetApi(kApiVersion);
   if (api != nullptr) return {.api = api, .why_not = {}};
-  return {.api = nullptr,
-          .why_not = path + ": version " + base->GetVersionString() + " is older than 1." +
-                     std::to_string(kApiVersion)};
+  return {
+      .api = nullptr,
+      .why_not = path + ": version " + version + " is older than 1." + std::to_string(kApiVersion)};
 }
 
 Result<void> check(const OrtApi& api, OrtStatus* status) {
@@ -86,6 +99,9 @@ struct OnnxSession::State {
     SKEIN_TRY(check(api, api.SetIntraOpNumThreads(options.get(), 1)));
     SKEIN_TRY(check(api, api.SetInterOpNumThreads(options.get(), 1)));
     SKEIN_TRY(check(api, api.SetSessionExecutionMode(options.get(), ORT_SEQUENTIAL)));
+    // The model as it is written. Operators that are fused beyond that round otherwise in every
+    // version of the library and on every kind of processor, and vectors with them.
+    SKEIN_TRY(check(api, api.SetSessionGraphOptimizationLevel(options.get(), ORT_ENABLE_BASIC)));
     // Texts have many lengths: a plan for each would be kept, and the room of the longest. Both are
     // worth nothing measurable.
     SKEIN_TRY(check(api, api.DisableMemPattern(options.get())));
@@ -104,6 +120,15 @@ struct OnnxSession::State {
 
 OnnxSession::OnnxSession(std::unique_ptr<State> state) : state_(std::move(state)) {}
 OnnxSession::~OnnxSession() = default;
+
+bool OnnxSession::reports_home(std::string_view version) {
+  int major = 0;
+  int minor = 0;
+  const char* const end = version.data() + version.size();
+  const auto [at, error] = std::from_chars(version.data(), end, major);
+  if (error == std::errc() && at != end) std::from_chars(at + 1, end, minor);
+  return major > 1 || (major == 1 && minor >= 29);
+}
 
 bool OnnxSession::can_load(const std::string& library) { return load(library).api != nullptr; }
 

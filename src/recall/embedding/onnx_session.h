@@ -18,9 +18,13 @@ namespace skein {
 // thread that asks for it.
 class OnnxSession {
  public:
-  // Whether there is a library of that path, or of that name in the system, and one that is new
-  // enough. Loads it.
+  // Whether there is a library of that path, or of that name in the system, and one that may be
+  // used: new enough, and silent. Loads it.
   static bool can_load(const std::string& library);
+
+  // Whether libraries of that version, as their makers build them, send reports over the network
+  // unless the environment forbids it. Calls of the API come too late for the first report.
+  static bool reports_home(std::string_view version);
 
   // With the first of the libraries that can be loaded. `model` are the bytes of an ONNX file; they
   // are not needed afterwards. kIo: no library, or it refuses the model.
