@@ -1,10 +1,10 @@
 #include "rpc/http_channel.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <utility>
 
 #include "core/json.h"
+#include "core/pause.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "rpc/mcp_protocol.h"
@@ -30,15 +30,6 @@ bool is_stream(const HttpResponse& head) {
 
 bool is_visible_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; });
-}
-
-// Until then or until a stop; false: a stop.
-bool sleep_until(RpcTime end, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any never;
-  std::unique_lock lock(mutex);
-  never.wait_until(lock, stop, end, [] { return false; });
-  return !stop.stop_requested();
 }
 
 }  // namespace
@@ -235,7 +226,8 @@ Result<RpcResponse> HttpChannel::take_up(const RpcCall& call, Answer& answer) {
   std::chrono::milliseconds pause = kDefaultRetry;
   for (int i = 0; i < kMaxTakeUps && !last_id.empty() && takes_cancellation(); ++i) {
     pause = std::min<std::chrono::milliseconds>(answer.stream().retry().value_or(pause), kMaxRetry);
-    if (!sleep_until(std::min(SteadyClock::now() + pause, call.end), call.stop)) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(call.end - SteadyClock::now());
+    if (!pause_for(std::min(pause, left), call.stop)) {
       return fail(ErrorCode::kConflict, "stopped");
     }
     if (SteadyClock::now() >= call.end) return fail(ErrorCode::kBusy, "no answer in time");
