@@ -14,6 +14,7 @@ find_package(CURL 7.87 REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(re2 REQUIRED re2)
 
 if(SKEIN_BUILD_TESTS)
   find_package(GTest REQUIRED)
@@ -30,6 +31,7 @@ set(SKEIN_USES_core
     CURL::libcurl
     OpenSSL::Crypto
     PkgConfig::xxhash
-    PkgConfig::utf8proc)
+    PkgConfig::utf8proc
+    ${re2_LINK_LIBRARIES})
 set(SKEIN_USES_recall ${CMAKE_DL_LIBS})
 set(SKEIN_USES_cli CLI11::CLI11)

@@ -43,9 +43,9 @@ Result<void> add_checkpoints(const Settings& settings, std::vector<Due>& due) {
 
 }  // namespace
 
-Result<std::vector<Due>> find_due(Store& store, const Settings& settings, Timestamp now) {
+Result<std::vector<Due>> find_due(Store* store, const Settings& settings, Timestamp now) {
   std::vector<Due> due;
-  SKEIN_TRY(add_threads(store, now, due));
+  if (store != nullptr) SKEIN_TRY(add_threads(*store, now, due));
   SKEIN_TRY(add_checkpoints(settings, due));
   std::sort(due.begin(), due.end(), [](const Due& a, const Due& b) {
     return std::tie(a.since, a.id) < std::tie(b.since, b.id);

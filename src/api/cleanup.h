@@ -20,7 +20,8 @@ struct Due {
   std::function<Result<bool>(Timestamp now)> remove;
 };
 
-// Everything that is due in the store and the workspace, the longest due first. Borrows the store.
-Result<std::vector<Due>> find_due(Store& store, const Settings& settings, Timestamp now);
+// Everything that is due in the store, if there is one, and in the workspace, the longest due
+// first. Borrows the store.
+Result<std::vector<Due>> find_due(Store* store, const Settings& settings, Timestamp now);
 
 }  // namespace skein

@@ -24,6 +24,8 @@ struct ConfigFile {
   std::vector<ActiveLimit> active_limits;
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
   Json agents;
+  std::vector<RedactionRule> redaction_rules;
+  std::vector<std::string> redaction_without;
 };
 
 std::optional<std::string> environment(const char* name) {
@@ -82,6 +84,25 @@ Result<std::vector<CheckpointsOptions::KnowledgeRepo>> read_knowledge_repos(RawJ
   return fail(ErrorCode::kInvalid, "must be an object of folders, not " + excerpt(value));
 }
 
+Result<void> read_redaction(RawJson value, ConfigFile& config) {
+  if (!value.starts_with('{')) {
+    return fail(ErrorCode::kInvalid, "must be an object of rules, not " + excerpt(value));
+  }
+  const JsonFields fields(value);
+  for (const JsonFields::Field& field : fields.others()) {
+    if (const auto pattern = json_to_string(field.value)) {
+      config.redaction_rules.push_back({field.name, *pattern});
+    } else if (field.value == "false") {
+      config.redaction_without.push_back(field.name);
+    } else {
+      return fail(ErrorCode::kInvalid, "rule " + quote(field.name) +
+                                           ": must be a regular expression, or false, not " +
+                                           excerpt(field.value));
+    }
+  }
+  return {};
+}
+
 // A reason, if the value is not as it must be.
 Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
   if (member.name == "maxActiveThreads") {
@@ -92,6 +113,7 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
     SKEIN_ASSIGN(config.knowledge_repos, read_knowledge_repos(member.value));
     return {};
   }
+  if (member.name == "redact") return read_redaction(member.value, config);
   if (member.name == "agents") {
     if (!member.value.starts_with('{')) {
       return fail(ErrorCode::kInvalid,
@@ -103,7 +125,7 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
   if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
     return fail(ErrorCode::kInvalid,
                 "is not a setting; those are store, defaultAgent, project, maxActiveThreads, "
-                "knowledgeRepos, agents");
+                "knowledgeRepos, agents, redact");
   }
   const auto value = json_to_string(member.value);
   if (!value || value->empty()) {
@@ -211,11 +233,19 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
     settings.store_url = default_store(settings.workspace);
   }
   settings.knowledge_repos = std::move(config.knowledge_repos);
+  settings.redaction_rules = std::move(config.redaction_rules);
+  settings.redaction_without = std::move(config.redaction_without);
   settings.default_agent = config.default_agent.value_or("default");
   settings.active_limits = std::move(config.active_limits);
   settings.project = config.project;
   settings.agents = std::move(config.agents);
   return settings;
+}
+
+Result<Redactor> settled_redactor(const Settings& settings) {
+  auto redactor = Redactor::create(settings.redaction_rules, settings.redaction_without);
+  if (redactor || !settings.config_file) return redactor;
+  return bad_config(*settings.config_file, "redact", redactor.error().message);
 }
 
 bool store_exists(const std::string& url) {

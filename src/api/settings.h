@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/redact.h"
 #include "skein/checkpoints.h"
 #include "skein/error.h"
 #include "skein/json.h"
@@ -32,16 +33,19 @@ struct Settings {
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
   std::optional<std::string> project;  // of the workspace, where the configuration names it
   Json agents;  // definitions in the configuration, an object by id (api/agents.h); or absent
+  std::vector<RedactionRule> redaction_rules;        // besides the built-in ones
+  std::vector<std::string> redaction_without;        // built-in ones that are not wanted
   std::optional<std::filesystem::path> config_file;  // the one that was read
 };
 
 // The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
 // It is a JSON object with any of "store", "defaultAgent", "project", "maxActiveThreads" (an
 // object: a key of threads' metadata, and how many may be active with the same value of it),
-// "knowledgeRepos" (an object: names, and folders from the workspace) and "agents" (an object:
-// ids, and definitions, which are not looked at here); anything else in it is kInvalid, naming
-// file, field and reason. A relative path in its "store" starts from the workspace, one from
-// elsewhere from the working directory.
+// "knowledgeRepos" (an object: names, and folders from the workspace), "agents" (an object: ids,
+// and definitions, which are not looked at here) and "redact" (an object: names of rules, and
+// regular expressions, or false for a built-in rule that is not wanted); anything else in it is
+// kInvalid, naming file, field and reason. A relative path in its "store" starts from the
+// workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
 
 // The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the
@@ -54,6 +58,9 @@ enum class IfMissing { kCreate, kRefuse };
 // none is made.
 Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
                                                   StoreOptions options = {});
+
+// The redactor of the settings. kInvalid names the configuration, the rule, and what is wrong.
+Result<Redactor> settled_redactor(const Settings& settings);
 
 // Whether there is anything to open behind the URL.
 bool store_exists(const std::string& url);

@@ -54,12 +54,13 @@ class Cleanup : public Command {
   Outcome run(Context& context) override {
     if (dry_run_ && history_) return wrong_usage("--dry-run and --history exclude each other");
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    if (!history_ && !store_exists(settings.store_url)) return clean(context, nullptr, settings);
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
-    return history_ ? print_history(context, *store) : clean(context, *store, settings);
+    return history_ ? print_history(context, *store) : clean(context, store.get(), settings);
   }
 
  private:
-  Outcome clean(Context& context, Store& store, const Settings& settings) const {
+  Outcome clean(Context& context, Store* store, const Settings& settings) const {
     const Timestamp now = system_clock().now();
     SKEIN_ASSIGN(const std::vector<Due> all, find_due(store, settings, now));
     Table table(context, {"KIND", "ID", "AGENT", "DUE", "OUTCOME", "WHY"});

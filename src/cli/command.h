@@ -89,7 +89,9 @@ CommandGroup thread_commands();
 CommandGroup agent_commands();
 CommandGroup item_commands();
 CommandGroup session_commands();
-CommandGroup transfer_commands();  // import, export
+CommandGroup transfer_commands();  // import, export, redact
+std::unique_ptr<Command> import_command();
+std::unique_ptr<Command> redact_command();
 CommandGroup watch_commands();
 CommandGroup care_commands();  // doctor, cleanup
 std::unique_ptr<Command> cleanup_command();

@@ -1,221 +1,168 @@
 #include "core/redact.h"
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-#include <optional>
-#include <string_view>
+#include <re2/re2.h>
 
+#include <algorithm>
+#include <tuple>
+#include <unordered_set>
+
+#include "core/credentials.h"
 #include "core/json.h"
+#include "core/quote.h"
+#include "core/try.h"
 
 namespace skein {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_alnum(char c) { return is_digit(c) || is_upper(c) || is_lower(c); }
-bool is_key_char(char c) { return is_alnum(c) || c == '_' || c == '-'; }
-bool is_word_char(char c) { return is_alnum(c) || c == '_'; }
-bool is_upper_alnum(char c) { return is_digit(c) || is_upper(c); }
-bool is_slack_char(char c) { return is_alnum(c) || c == '-'; }
-bool is_token_char(char c) {
-  return is_key_char(c) || c == '.' || c == '~' || c == '+' || c == '/' || c == '=';
-}
-// Between the two marks of a PEM block: base64, its headers, and line ends, escaped or not.
-bool is_pem_char(char c) {
-  return is_alnum(c) || std::string_view("+/=:,.-\\ \t\r\n").find(c) != std::string_view::npos;
+bool is_name(std::string_view text) {
+  const auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
+  return !text.empty() && text.size() <= 64 && plain(text.front()) &&
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return plain(c) || c == '_' || c == '-'; });
 }
 
-template <class Predicate>
-std::size_t run_length(std::string_view text, Predicate predicate) {
-  const auto end = std::find_if_not(text.begin(), text.end(), predicate);
-  return static_cast<std::size_t>(end - text.begin());
+bool is_built_in(std::string_view name) {
+  const auto kinds = credential_kinds();
+  return std::any_of(kinds.begin(), kinds.end(),
+                     [&](const CredentialKind& kind) { return kind.name == name; });
 }
 
-bool has_digit_and_letter(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), is_digit) &&
-         std::any_of(text.begin(), text.end(), [](char c) { return is_upper(c) || is_lower(c); });
+bool is_inside_character(std::string_view text, std::size_t at) {
+  return at < text.size() && (static_cast<unsigned char>(text[at]) & 0xC0) == 0x80;
 }
 
-// Random text has long runs without punctuation; hyphenated words do not.
-bool has_random_run(std::string_view text) {
-  constexpr std::size_t kLongerThanWords = 16;
-  while (!text.empty()) {
-    const std::size_t length = run_length(text, is_alnum);
-    if (length >= kLongerThanWords && has_digit_and_letter(text.substr(0, length))) return true;
-    text.remove_prefix(std::min(text.size(), length + 1));
+struct CompiledRule {
+  std::string name;
+  std::unique_ptr<re2::RE2> pattern;
+
+  void find(std::string_view text, std::vector<Redaction>& found) const {
+    re2::StringPiece parts[2];
+    const int groups = std::min(1, pattern->NumberOfCapturingGroups()) + 1;
+    const re2::StringPiece whole(text.data(), text.size());
+    std::size_t at = 0;
+    while (at <= text.size() &&
+           pattern->Match(whole, at, text.size(), re2::RE2::UNANCHORED, parts, groups)) {
+      const std::size_t matched_end =
+          static_cast<std::size_t>(parts[0].data() - text.data()) + parts[0].size();
+      const re2::StringPiece& part =
+          groups == 2 && parts[1].data() != nullptr ? parts[1] : parts[0];
+      std::size_t begin = static_cast<std::size_t>(part.data() - text.data());
+      std::size_t end = begin + part.size();
+      // An expression may match single bytes.
+      while (begin > 0 && is_inside_character(text, begin)) --begin;
+      while (is_inside_character(text, end)) ++end;
+      if (end > begin) found.push_back({begin, end - begin, name});
+      at = std::max(matched_end, at + (parts[0].empty() ? 1 : 0));
+      while (is_inside_character(text, at)) ++at;
+    }
   }
-  return false;
-}
-
-struct Secret {
-  std::size_t keep = 0;    // bytes before it that stay, such as "Bearer "
-  std::size_t length = 0;  // bytes that go
-  std::string_view kind;
 };
 
-std::optional<Secret> find_sk_key(std::string_view text) {
-  if (!text.starts_with("sk-")) return std::nullopt;
-  const std::size_t length = run_length(text, is_key_char);
-  if (length < 20 || !has_random_run(text.substr(3, length - 3))) return std::nullopt;
-  return Secret{0, length, text.starts_with("sk-ant-") ? "anthropic-key" : "api-key"};
+Result<CompiledRule> compile(const RedactionRule& rule) {
+  const auto refuse = [&](const std::string& reason) {
+    return fail(ErrorCode::kInvalid, "rule " + quote(rule.name) + ": " + reason);
+  };
+  if (!is_name(rule.name)) return refuse("a name is of a-z, 0-9, _ and -, at most 64 of them");
+  if (is_built_in(rule.name)) return refuse("this is the name of a built-in rule");
+  if (rule.pattern.empty()) return refuse("has an empty pattern");
+  if (rule.pattern.size() > limits::kMaxRedactionPatternBytes) {
+    return refuse("its pattern is longer than the limit of " +
+                  std::to_string(limits::kMaxRedactionPatternBytes) + " bytes");
+  }
+  re2::RE2::Options options;
+  options.set_log_errors(false);
+  auto pattern = std::make_unique<re2::RE2>(rule.pattern, options);
+  if (!pattern->ok()) return refuse("the pattern is wrong: " + pattern->error());
+  return CompiledRule{rule.name, std::move(pattern)};
 }
 
-std::optional<Secret> find_github_token(std::string_view text) {
-  constexpr std::string_view kFineGrained = "github_pat_";
-  if (text.starts_with(kFineGrained)) {
-    const std::size_t body = run_length(text.substr(kFineGrained.size()), is_word_char);
-    if (body >= 36) return Secret{0, kFineGrained.size() + body, "github-token"};
-    return std::nullopt;
-  }
-  constexpr std::string_view kClassicKinds = "pousr";
-  if (text.size() < 4 || !text.starts_with("gh") || text[3] != '_' ||
-      kClassicKinds.find(text[2]) == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t body = run_length(text.substr(4), is_alnum);
-  if (body < 36) return std::nullopt;
-  return Secret{0, 4 + body, "github-token"};
-}
-
-std::optional<Secret> find_slack_token(std::string_view text) {
-  constexpr std::string_view kKinds = "abeprs";
-  if (text.size() < 5 || !text.starts_with("xox") || text[4] != '-' ||
-      kKinds.find(text[3]) == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::string_view body = text.substr(5, run_length(text.substr(5), is_slack_char));
-  if (body.size() < 10 || !has_digit_and_letter(body)) return std::nullopt;
-  return Secret{0, 5 + body.size(), "slack-token"};
-}
-
-std::optional<Secret> find_aws_key(std::string_view text) {
-  constexpr std::size_t kLength = 20;
-  if (!text.starts_with("AKIA") && !text.starts_with("ASIA")) return std::nullopt;
-  if (run_length(text, is_upper_alnum) != kLength) return std::nullopt;
-  if (text.size() > kLength && is_key_char(text[kLength])) return std::nullopt;
-  if (!has_digit_and_letter(text.substr(0, kLength))) return std::nullopt;
-  return Secret{0, kLength, "aws-key"};
-}
-
-std::optional<Secret> find_google_key(std::string_view text) {
-  constexpr std::size_t kLength = 39;
-  if (!text.starts_with("AIza") || run_length(text, is_key_char) != kLength) return std::nullopt;
-  if (!has_digit_and_letter(text.substr(0, kLength))) return std::nullopt;
-  return Secret{0, kLength, "google-key"};
-}
-
-std::optional<Secret> find_jwt(std::string_view text) {
-  constexpr std::size_t kShortestPart = 10;
-  std::size_t at = 0;
-  for (int part = 0; part < 3; ++part) {
-    const std::string_view rest = text.substr(at);
-    // Header and claims are JSON objects: in base64 they begin with eyJ.
-    if (part < 2 && !rest.starts_with("eyJ")) return std::nullopt;
-    const std::size_t length = run_length(rest, is_key_char);
-    if (length < kShortestPart) return std::nullopt;
-    at += length;
-    if (part == 2) break;
-    if (at >= text.size() || text[at] != '.') return std::nullopt;
-    ++at;
-  }
-  return Secret{0, at, "jwt"};
-}
-
-std::optional<Secret> find_private_key(std::string_view text) {
-  constexpr std::string_view kBegin = "-----BEGIN ";
-  constexpr std::string_view kLabelEnd = "PRIVATE KEY-----";
-  if (!text.starts_with(kBegin)) return std::nullopt;
-  const std::string_view label = text.substr(kBegin.size());
-  const std::size_t label_length =
-      run_length(label, [](char c) { return is_upper_alnum(c) || c == ' '; });
-  const std::size_t mark_end = label_length + 5;  // the dashes
-  if (label.size() < mark_end || !label.substr(0, mark_end).ends_with(kLabelEnd)) {
-    return std::nullopt;
-  }
-  const std::size_t head = kBegin.size() + mark_end;
-  std::string_view body = text.substr(head, run_length(text.substr(head), is_pem_char));
-  if (const std::size_t end = body.find("-----END "); end != std::string_view::npos) {
-    const std::size_t close = body.find("-----", end + 9);
-    if (close != std::string_view::npos) {
-      return Secret{0, head + close + 5, "private-key"};
-    }
-  }
-  // Cut off before its end. The mark alone is no secret: people write about it.
-  if (!has_random_run(body)) return std::nullopt;
-  return Secret{0, head + body.size(), "private-key"};
-}
-
-std::optional<Secret> find_bearer_token(std::string_view text) {
-  constexpr std::string_view kWord = "bearer ";
-  if (text.size() <= kWord.size() ||
-      !std::equal(kWord.begin(), kWord.end(), text.begin(), [](char expected, char found) {
-        return expected == std::tolower(static_cast<unsigned char>(found));
-      })) {
-    return std::nullopt;
-  }
-  const std::string_view rest = text.substr(kWord.size());
-  const std::string_view token = rest.substr(0, run_length(rest, is_token_char));
-  if (token.size() < 20 || !has_random_run(token)) return std::nullopt;
-  return Secret{kWord.size(), token.size(), "bearer-token"};
-}
-
-std::optional<Secret> secret_at(std::string_view text) {
-  switch (text.front()) {
-    case 's':
-      return find_sk_key(text);
-    case 'g':
-      return find_github_token(text);
-    case 'x':
-      return find_slack_token(text);
-    case 'A': {
-      auto found = find_aws_key(text);
-      return found ? found : find_google_key(text);
-    }
-    case 'e':
-      return find_jwt(text);
-    case '-':
-      return find_private_key(text);
-    case 'b':
-    case 'B':
-      return find_bearer_token(text);
-    default:
-      return std::nullopt;
-  }
+// Those that are apart from each other.
+void drop_overlapping(std::vector<Redaction>& found) {
+  std::sort(found.begin(), found.end(), [](const Redaction& a, const Redaction& b) {
+    return std::tie(a.begin, b.length, a.rule) < std::tie(b.begin, a.length, b.rule);
+  });
+  std::size_t end = 0;
+  std::erase_if(found, [&](const Redaction& redaction) {
+    if (redaction.begin < end) return true;
+    end = redaction.begin + redaction.length;
+    return false;
+  });
 }
 
 }  // namespace
 
-std::size_t redact_text(std::string& text) {
-  std::size_t count = 0;
-  std::string out;
-  std::size_t copied = 0;
-  const std::string_view view = text;
-  for (std::size_t at = 0; at < view.size(); ++at) {
-    const bool begins_word = at == 0 || !is_key_char(view[at - 1]) || view[at] == '-';
-    if (!begins_word) continue;
-    auto secret = secret_at(view.substr(at));
-    if (!secret) continue;
-    // A bearer token may be of a kind that says more.
-    if (secret->keep > 0) {
-      if (auto inner = secret_at(view.substr(at + secret->keep))) {
-        secret = Secret{secret->keep + inner->keep, inner->length, inner->kind};
-      }
-    }
-    out.append(view.substr(copied, at + secret->keep - copied));
-    out.append("[redacted:").append(secret->kind).append("]");
-    copied = at + secret->keep + secret->length;
-    at = copied - 1;
-    ++count;
+struct Redactor::Rules {
+  std::unordered_set<std::string> without;
+  std::vector<CompiledRule> added;
+};
+
+Redactor::Redactor() : rules_(std::make_unique<Rules>()) {}
+Redactor::Redactor(std::unique_ptr<Rules> rules) : rules_(std::move(rules)) {}
+Redactor::~Redactor() = default;
+Redactor::Redactor(Redactor&&) noexcept = default;
+Redactor& Redactor::operator=(Redactor&&) noexcept = default;
+
+Result<Redactor> Redactor::create(const std::vector<RedactionRule>& rules,
+                                  const std::vector<std::string>& without) {
+  if (rules.size() > limits::kMaxRedactionRules) {
+    return fail(ErrorCode::kInvalid, "there are more rules than the limit of " +
+                                         std::to_string(limits::kMaxRedactionRules));
   }
-  if (count == 0) return 0;
-  out.append(view.substr(copied));
-  text = std::move(out);
-  return count;
+  auto compiled = std::make_unique<Rules>();
+  for (const std::string& name : without) {
+    if (!is_built_in(name)) {
+      return fail(ErrorCode::kInvalid, "rule " + quote(name) + ": there is no such built-in rule");
+    }
+    compiled->without.insert(name);
+  }
+  for (const RedactionRule& rule : rules) {
+    SKEIN_ASSIGN(CompiledRule one, compile(rule));
+    compiled->added.push_back(std::move(one));
+  }
+  return Redactor(std::move(compiled));
 }
 
-std::size_t redact_json(std::string& json) {
+std::vector<Redactor::About> Redactor::rules() const {
+  std::vector<About> all;
+  for (const CredentialKind& kind : credential_kinds()) {
+    if (rules_->without.contains(std::string(kind.name))) continue;
+    all.push_back({std::string(kind.name), std::string(kind.what), true});
+  }
+  for (const CompiledRule& rule : rules_->added) {
+    all.push_back({rule.name, rule.pattern->pattern(), false});
+  }
+  return all;
+}
+
+std::vector<Redaction> Redactor::find(std::string_view text) const {
+  std::vector<Redaction> found;
+  for (const FoundCredential& secret : find_credentials(text)) {
+    std::string kind(secret.kind);
+    if (rules_->without.contains(kind)) continue;
+    found.push_back({secret.begin, secret.length, std::move(kind)});
+  }
+  if (rules_->added.empty()) return found;
+  for (const CompiledRule& rule : rules_->added) rule.find(text, found);
+  drop_overlapping(found);
+  return found;
+}
+
+std::size_t Redactor::redact_text(std::string& text) const {
+  const std::vector<Redaction> found = find(text);
+  if (found.empty()) return 0;
+  std::string out;
+  std::size_t copied = 0;
+  for (const Redaction& redaction : found) {
+    out.append(text, copied, redaction.begin - copied);
+    out.append("[redacted:").append(redaction.rule).append("]");
+    copied = redaction.begin + redaction.length;
+  }
+  out.append(text, copied);
+  text = std::move(out);
+  return found.size();
+}
+
+std::size_t Redactor::redact_json(std::string& json) const {
   std::size_t count = 0;
   std::string out;
   std::size_t copied = 0;
@@ -237,6 +184,11 @@ std::size_t redact_json(std::string& json) {
   out.append(json, copied);
   json = std::move(out);
   return count;
+}
+
+std::size_t redact_text(std::string& text) {
+  static const Redactor redactor;
+  return redactor.redact_text(text);
 }
 
 }  // namespace skein

@@ -1,9 +1,9 @@
 #include "work/item_merge.h"
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "core/json_object.h"
 #include "core/text.h"
@@ -37,19 +37,24 @@ void take_resolution(WorkItem& item, const WorkItem& from) {
   item.resolution_note = from.resolution_note;
 }
 
+// Which of two lists came first must not show: by name, and of two values for one name the one
+// whose text sorts first.
 Json join_fields(const Json& a, const Json& b) {
   if (a == b || b.empty()) return a;
   if (a.empty()) return b;
-  JsonObject joined;
-  std::unordered_set<std::string> names;
+  std::map<std::string, std::string> values;
   JsonObjectReader reader;
   std::vector<JsonMember> members;
   for (const Json* object : {&a, &b}) {
     reader.read(object->text(), members);
     for (const JsonMember& member : members) {
-      if (names.emplace(member.name).second) joined.add_json(member.name, member.value);
+      const auto [known, is_new] =
+          values.emplace(std::string(member.name), std::string(member.value));
+      if (!is_new && member.value < known->second) known->second = std::string(member.value);
     }
   }
+  JsonObject joined;
+  for (const auto& [name, value] : values) joined.add_json(name, value);
   return Json::trusted(joined.str());
 }
 
@@ -75,10 +80,15 @@ void resolve_equal_texts(std::vector<WorkItem>& items, const ProjectOf& project_
   }
 }
 
-void add_others(std::vector<Json>& others, const std::vector<Json>& more) {
-  for (const Json& other : more) {
-    if (std::find(others.begin(), others.end(), other) == others.end()) others.push_back(other);
-  }
+// As they came, unless both have some: then by their text.
+void join_others(std::vector<Json>& others, const std::vector<Json>& more) {
+  if (more.empty() || others == more) return;
+  const bool both = !others.empty();
+  others.insert(others.end(), more.begin(), more.end());
+  if (!both) return;
+  std::sort(others.begin(), others.end(),
+            [](const Json& a, const Json& b) { return a.text() < b.text(); });
+  others.erase(std::unique(others.begin(), others.end()), others.end());
 }
 
 }  // namespace
@@ -114,7 +124,7 @@ ItemList merge(ItemList a, const ItemList& b, const ProjectOf& project_of) {
   a.items.insert(a.items.end(), b.items.begin(), b.items.end());
   join_equal_ids(a.items);
   resolve_equal_texts(a.items, project_of);
-  add_others(a.others, b.others);
+  join_others(a.others, b.others);
   return a;
 }
 

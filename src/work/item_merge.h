@@ -8,9 +8,10 @@
 
 namespace skein {
 
-// One item of two that have the same id. Commutative, associative and idempotent in all that Skein
-// interprets: resolved wins over open; of two resolutions the first one made; of two texts the one
-// that was created earlier; a session that is known over none. Of unknown fields, those of `a`.
+// One item of two that have the same id. Commutative, associative and idempotent: resolved wins
+// over open; of two resolutions the first one made; of two texts the one that was created earlier;
+// a session that is known over none. Unknown fields of both are kept; of two values for one the one
+// whose text sorts first.
 WorkItem join(const WorkItem& a, const WorkItem& b);
 
 // Tells which items have to do with each other: those of the same project. Asked only for items

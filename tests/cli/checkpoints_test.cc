@@ -181,6 +181,21 @@ TEST(CheckpointCommands, CleanupPurgesOldAutomaticOnesAndSaysSoFirst) {
   EXPECT_THAT(workspace.read(".skein/purged.jsonl"), HasSubstr("T-20200101-000000-auto-x"));
 }
 
+TEST(CheckpointCommands, CleanupNeedsNoStoreAndMakesNone) {
+  const Workspace workspace;
+  workspace.write("workspace/threads/T-20200101-000000-auto-x.json",
+                  R"({"thread_id":"T-20200101-000000-auto-x","type":"auto-checkpoint",)"
+                  R"("created_at":"2020-01-01T00:00:00Z"})");
+  const Ran dry = workspace.run({"cleanup", "--dry-run"});
+  EXPECT_EQ(dry.code, 0) << dry;
+  EXPECT_THAT(dry.out, HasSubstr("1 due"));
+  const Ran done = workspace.run({"cleanup"});
+  EXPECT_EQ(done.code, 0) << done;
+  EXPECT_THAT(done.out, HasSubstr("1 of 1 removed"));
+  EXPECT_EQ(workspace.run({"checkpoints", "list", "--json"}).json().as_array().size(), 0u);
+  EXPECT_FALSE(std::filesystem::exists(workspace.path() / ".skein/skein.db"));
+}
+
 std::string event_of(const Workspace& workspace, const std::string& more) {
   return R"({"session_id":"s1","cwd":")" + workspace.path().string() + "\"" + more + "}";
 }

@@ -116,6 +116,7 @@ TEST(Documentation, TheCommandsAboutConversationsAnswerAsShown) {
 }
 
 TEST(Documentation, TheCommandsAboutCheckpointsAnswerAsShown) { expect_as_shown("checkpoints.md"); }
+TEST(Documentation, TheCommandsAboutImportsAnswerAsShown) { expect_as_shown("import.md"); }
 TEST(Documentation, TheCommandsAboutWorkItemsAnswerAsShown) { expect_as_shown("work-items.md"); }
 
 }  // namespace

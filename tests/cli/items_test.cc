@@ -1,13 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
 #include <cstdlib>
 #include <map>
 #include <set>
-#include <thread>
 
 #include "program.h"
 
@@ -282,20 +280,35 @@ TEST_F(ItemsInRepositories, ClonesOfOneRepositoryAreOneProjectWhateverTheirFolde
 
 // --- Many processes in one folder ---
 
+constexpr std::string_view kReader = R"py(
+import json, select, sys
+print("reading", flush=True)
+contents, last = 0, None
+while not select.select([sys.stdin], [], [], 0)[0]:
+    with open(".gitmem/threads.json", "rb") as file:
+        text = file.read()
+    try:
+        assert isinstance(json.loads(text), list)
+    except Exception as problem:
+        sys.exit(f"{problem}: {text[:200]} ({len(text)} bytes)")
+    contents += text != last
+    last = text
+print(json.dumps({"contents": contents}))
+)py";
+
 TEST(ItemProcesses, FiftyAtOnceLoseNothingAndTheFileIsValidAtEveryInstant) {
   constexpr int kProcesses = 50;
   const Workspace workspace("sqlite");
   workspace.write(".gitmem/threads.json", "[]");
-  std::atomic<int> reads = 0;
-  std::atomic<int> invalid = 0;
-  std::jthread reader([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      boost::system::error_code error;
-      const json::value list = json::parse(workspace.read(".gitmem/threads.json"), error);
-      if (error || !list.is_array()) ++invalid;
-      ++reads;
-    }
-  });
+  // Programs of their own that open and read the file over and over, from before the first change
+  // until after the last, and name the first content that is no list.
+  std::vector<Running> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back(Start{.folder = workspace.path(),
+                               .arguments = {"python3", "-c", std::string(kReader)},
+                               .program = "/usr/bin/env"});
+    ASSERT_EQ(readers.back().read_line(), "reading");
+  }
 
   std::vector<Running> creators;
   for (int i = 0; i < kProcesses; ++i) {
@@ -329,11 +342,11 @@ TEST(ItemProcesses, FiftyAtOnceLoseNothingAndTheFileIsValidAtEveryInstant) {
     const json::value answer = ran.json();
     if (answer.as_object().contains("thread")) second.insert(text_at(answer.at("thread"), "id"));
   }
-  reader.request_stop();
-  reader.join();
-
-  EXPECT_EQ(invalid, 0) << "of " << reads << " reads";
-  EXPECT_GT(reads, 0);
+  for (Running& reader : readers) {
+    const Ran ran = reader.finish();
+    EXPECT_EQ(ran.code, 0) << ran;
+    EXPECT_GE(ran.json().at("contents").as_int64(), 2) << "it saw the list grow";
+  }
   std::map<std::string, std::string> status;
   const json::value list = json::parse(workspace.read(".gitmem/threads.json"));
   for (const json::value& item : list.as_array()) {

@@ -1,5 +1,6 @@
 #include "work/item_merge.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -89,12 +90,25 @@ TEST(Merging, CreationAndSourceSessionSurvive) {
   }
 }
 
-TEST(Merging, OfUnknownFieldsThoseOfTheFirstListAreKept) {
+TEST(Merging, UnknownFieldsOfBothAreKeptWhicheverComesFirst) {
   WorkItem here = open_item("t-1", "X", 1);
   here.extra = Json::trusted(R"({"priority":1,"mine":true})");
   WorkItem there = here;
-  there.extra = Json::trusted(R"({"priority":2,"theirs":true})");
-  EXPECT_EQ(join(here, there).extra.text(), R"({"priority":1,"mine":true,"theirs":true})");
+  there.extra = Json::trusted(R"({"theirs":true,"priority":2})");
+  const std::string both = R"({"mine":true,"priority":1,"theirs":true})";
+  EXPECT_EQ(join(here, there).extra.text(), both);
+  EXPECT_EQ(join(there, here).extra.text(), both);
+  EXPECT_EQ(join(here, here).extra.text(), here.extra.text()) << "as it came";
+}
+
+TEST(Merging, EntriesThatAreNoItemsAreKeptWhicheverComesFirst) {
+  ItemList here;
+  here.others = {Json::trusted("7"), Json::trusted("[1]")};
+  ItemList there;
+  there.others = {Json::trusted("[1]"), Json::trusted("null")};
+  EXPECT_EQ(merge(here, there), merge(there, here));
+  EXPECT_THAT(merge(here, there).others, SizeIs(3));
+  EXPECT_EQ(merge(here, {}), here);
 }
 
 TEST(Merging, OpenItemsOfEqualTextAreAllKeptAndShownOnce) {
@@ -124,9 +138,19 @@ class RandomLists {
                           : resolved_item(id, text, created, static_cast<std::int64_t>(pick(10)),
                                           std::to_string(pick(3)));
       if (pick(2) == 0) item.source_session = "s-" + std::to_string(pick(3));
+      if (pick(2) == 0) {
+        const std::string first(1, static_cast<char>('a' + pick(3)));
+        const std::string second(1, static_cast<char>('d' + pick(2)));
+        item.extra =
+            Json::trusted(fmt::format(R"({{"{}":{},"{}":{}}})", second, pick(3), first, pick(3)));
+      }
       items.push_back(std::move(item));
     }
-    return list_of(std::move(items));
+    ItemList list = list_of(std::move(items));
+    for (std::size_t count = pick(3); count > 0; --count) {
+      list.others = {Json::trusted(std::to_string(pick(4)))};
+    }
+    return list;
   }
 
  private:

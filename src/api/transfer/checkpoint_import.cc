@@ -4,7 +4,6 @@
 
 #include "api/checkpoints.h"
 #include "core/file.h"
-#include "core/redact.h"
 #include "core/try.h"
 #include "skein/limits.h"
 #include "work/checkpoint_folder.h"
@@ -76,7 +75,9 @@ class Importer {
 
   Result<File> contents(const Source& source, const std::string& id, std::string text,
                         Timestamp written) {
-    if (options_.redact && Json::parse_object(text)) summary_.redacted += redact_json(text);
+    if (options_.redactor != nullptr && Json::parse_object(text)) {
+      summary_.redacted += options_.redactor->redact_json(text);
+    }
     if (!source.older) {
       SKEIN_TRY(parse_checkpoint(text));
       return File{id + ".json", std::move(text)};

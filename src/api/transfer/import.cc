@@ -10,7 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include "core/redact.h"
+#include "api/transfer/redact_events.h"
+#include "api/transfer/thread_file.h"
+#include "api/transfer/transcripts/transcript_import.h"
 #include "core/try.h"
 
 namespace skein {
@@ -19,32 +21,6 @@ namespace {
 // What is read, compared and written at once.
 constexpr std::size_t kBatchEvents = 1000;
 constexpr std::size_t kBatchBytes = 4 << 20;
-
-std::size_t redact_member(Json& json) {
-  if (json.empty()) return 0;
-  std::string text = json.text();
-  const std::size_t count = redact_json(text);
-  if (count > 0) json = Json::trusted(std::move(text));
-  return count;
-}
-
-std::size_t redact_optional(std::optional<std::string>& text) {
-  return text ? redact_text(*text) : 0;
-}
-
-std::size_t redact(Event& event) {
-  std::size_t count = redact_member(event.metadata) + redact_member(event.extra);
-  if (auto* message = std::get_if<Message>(&event.payload)) count += redact_text(message->text);
-  if (auto* said = std::get_if<AssistantText>(&event.payload)) count += redact_text(said->text);
-  if (auto* use = std::get_if<ToolUse>(&event.payload)) count += redact_member(use->input);
-  return count;
-}
-
-std::size_t redact(Manifest& manifest) {
-  return redact_optional(manifest.title) + redact_optional(manifest.summary) +
-         redact_optional(manifest.resolution) + redact_member(manifest.metadata) +
-         redact_member(manifest.extra);
-}
 
 // All fields of a manifest that may be set when a thread is made.
 Result<ManifestPatch> fields_of(const Manifest& manifest) {
@@ -96,7 +72,7 @@ Result<std::vector<Event>> Importer::next_batch(Source& source) {
     Event event;
     SKEIN_ASSIGN(const bool more, source.file.next_event(event));
     if (!more) break;
-    if (options_.redact) source.redacted += redact(event);
+    if (options_.redactor != nullptr) source.redacted += redact(event, *options_.redactor);
     bytes += to_json(event).size();
     events.push_back(std::move(event));
   }
@@ -200,7 +176,9 @@ Result<void> Importer::import_thread(Source& source) {
   SKEIN_ASSIGN(const auto stored, store_.get(source.manifest.id));
   if (stored) return extend(source, *stored);
   adjust_pins(source);
-  if (options_.redact) source.redacted += redact(source.manifest);
+  if (options_.redactor != nullptr) {
+    source.redacted += redact(source.manifest, *options_.redactor);
+  }
   return create(source);
 }
 
@@ -212,6 +190,9 @@ Result<void> Importer::tell(const std::filesystem::path& path, const Error& erro
 }
 
 Result<void> Importer::import_file(const std::filesystem::path& path) {
+  if (const FileKind kind = recognise(path); kind != FileKind::kThreads) {
+    return import_transcript(store_, path, kind, options_, summary_);
+  }
   auto file = ThreadFile::open(path, [&](const FileProblem& problem) {
     ++summary_.unreadable;
     if (options_.problem) options_.problem(problem);
@@ -230,7 +211,7 @@ Result<void> Importer::import_file(const std::filesystem::path& path) {
   }
 }
 
-// Files that are named after the same thread, which must be taken one after the other.
+// Files of the same name, which must be taken one after the other.
 using Group = std::vector<std::filesystem::path>;
 
 // Imports groups of files at the same time, so that they share what flushes cost.
@@ -298,16 +279,17 @@ ImportSummary& ImportSummary::operator+=(const ImportSummary& other) {
   unreadable += other.unreadable;
   conflicts += other.conflicts;
   failed += other.failed;
+  for (const auto& [kind, count] : other.ignored) ignored[kind] += count;
   return *this;
 }
 
 Result<ImportSummary> import_threads(Store& store, const std::vector<std::filesystem::path>& files,
                                      const ImportOptions& options) {
-  // What is not named after a thread may hold any: such files are all taken by one.
+  // What is not named after a thread or a session may hold any: such files are all taken by one.
   std::map<std::string, Group> by_name;
   for (const std::filesystem::path& file : files) {
     const std::string name = file.stem().string();
-    by_name[ThreadId::parse(name) ? name : ""].push_back(file);
+    by_name[ThreadId::parse(name) || is_transcript_name(file) ? name : ""].push_back(file);
   }
   Group others = std::move(by_name[""]);
   by_name.erase("");

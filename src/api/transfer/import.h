@@ -4,19 +4,24 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "api/transfer/thread_file.h"
+#include "api/transfer/line_file.h"
+#include "core/redact.h"
 #include "skein/store.h"
 
 namespace skein {
 
 struct ImportOptions {
-  bool redact = true;  // take credentials out (core/redact.h)
+  const Redactor* redactor = nullptr;  // takes credentials out; none: they stay
   bool dry_run = false;
-  std::function<void(std::uint64_t done, std::uint64_t total)> progress;  // files
-  std::function<void(const FileProblem&)> problem;                        // as they are found
+  std::optional<std::string> agent{};     // of threads from transcripts, whatever they say
+  std::string default_agent = "default";  // of those that say nothing
+  std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // files
+  std::function<void(const FileProblem&)> problem{};                        // as they are found
 };
 
 struct ImportSummary {
@@ -29,15 +34,17 @@ struct ImportSummary {
   std::uint64_t unreadable = 0;       // lines that are no events
   std::uint64_t conflicts = 0;        // threads that are there with other events; left as they were
   std::uint64_t failed = 0;           // files or threads that could not be taken for another reason
+  std::map<std::string, std::uint64_t> ignored;  // parts of transcripts, by their kind
 
   ImportSummary& operator+=(const ImportSummary& other);
 };
 
-// Imports every thread of the files. Ids, times, events, unknown fields and legacy lines are kept.
-// A thread that is there already gets the events that it lacks, if it begins with the same ones:
-// doing it again, or after a crash in the middle, is safe. Each problem is told and stops nothing
-// else. The files are only read. kIo: the store takes no more; what was acknowledged until then
-// stays.
+// Imports every thread of the files, and every conversation of those that are transcripts of other
+// programs (transcripts/transcript.h). Ids, times, events, unknown fields and legacy lines are
+// kept. A thread that is there already gets the events that it lacks, if it begins with the same
+// ones: doing it again, or after a crash in the middle, is safe. Each problem is told and stops
+// nothing else. The files are only read. kIo: the store takes no more; what was acknowledged until
+// then stays.
 Result<ImportSummary> import_threads(Store& store, const std::vector<std::filesystem::path>& files,
                                      const ImportOptions& options);
 

@@ -2,7 +2,6 @@
 
 #include "core/file.h"
 #include "core/json.h"
-#include "core/redact.h"
 #include "core/try.h"
 #include "skein/limits.h"
 
@@ -18,14 +17,15 @@ std::optional<fs::path> find_item_file(const fs::path& path) {
   return std::nullopt;
 }
 
-Result<ItemImport> import_items(WorkItems& items, const fs::path& file, bool redact, bool dry_run) {
+Result<ItemImport> import_items(WorkItems& items, const fs::path& file, const Redactor* redactor,
+                                bool dry_run) {
   SKEIN_ASSIGN(auto bytes, read_file(file.string(), limits::kMaxItemListBytes));
   if (!bytes) return fail(ErrorCode::kNotFound, "there is no file " + file.string());
   if (auto valid = validate_json(*bytes, file.string(), kMaxDocumentDepth + 1); !valid) {
     return tl::unexpected(std::move(valid).error());
   }
   ItemImport done;
-  if (redact) done.redacted = redact_json(*bytes);
+  if (redactor != nullptr) done.redacted = redactor->redact_json(*bytes);
   SKEIN_ASSIGN(done.added, items.import(*bytes, std::nullopt, dry_run));
   return done;
 }

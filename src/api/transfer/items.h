@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 
+#include "core/redact.h"
 #include "skein/work_items.h"
 
 namespace skein {
@@ -17,8 +18,8 @@ struct ItemImport {
   std::size_t redacted = 0;  // credentials taken out
 };
 
-// Doing it again adds nothing. The file is only read.
-Result<ItemImport> import_items(WorkItems& items, const std::filesystem::path& file, bool redact,
-                                bool dry_run);
+// Without a redactor credentials stay. Doing it again adds nothing. The file is only read.
+Result<ItemImport> import_items(WorkItems& items, const std::filesystem::path& file,
+                                const Redactor* redactor, bool dry_run);
 
 }  // namespace skein

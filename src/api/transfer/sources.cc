@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "api/transfer/transcripts/recognise.h"
 #include "skein/ids.h"
 
 namespace skein {
@@ -31,6 +32,30 @@ void add_agent(const fs::path& folder, std::vector<fs::path>& files, std::error_
   }
 }
 
+// Where programs keep their transcripts is hidden; nothing else that is hidden is looked into.
+bool is_looked_into(const fs::path& folder) {
+  const std::string name = folder.filename().string();
+  return name == ".claude" || name == ".codex" || name == ".config" ||
+         (!name.starts_with('.') && name != "node_modules");
+}
+
+void add_transcripts(const fs::path& folder, std::vector<fs::path>& files, std::error_code& error) {
+  constexpr int kMaxDepth = 12;
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator entry(folder, options, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->is_directory(ignored)) {
+      if (entry.depth() >= kMaxDepth || !is_looked_into(entry->path())) {
+        entry.disable_recursion_pending();
+      }
+    } else if (is_transcript_name(entry->path()) && entry->is_regular_file(ignored)) {
+      const FileKind kind = recognise(entry->path());
+      if (kind == FileKind::kClaude || kind == FileKind::kCodex) files.push_back(entry->path());
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::vector<fs::path>> find_thread_files(const fs::path& path) {
@@ -50,6 +75,7 @@ Result<std::vector<fs::path>> find_thread_files(const fs::path& path) {
       add_agent(entry->path(), files, error);
     }
   }
+  if (!error) add_transcripts(path, files, error);
   if (error) {
     return fail(ErrorCode::kIo, path.string() + ": cannot be read: " + error.message());
   }

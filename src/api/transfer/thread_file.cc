@@ -1,13 +1,9 @@
 #include "api/transfer/thread_file.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <optional>
 
 #include "core/json.h"
@@ -17,20 +13,6 @@
 
 namespace skein {
 namespace {
-
-constexpr std::size_t kReadBytes = 256 << 10;
-
-Error file_error(const std::filesystem::path& path, const char* what) {
-  return {ErrorCode::kDamaged,
-          fmt::format("{}: cannot be {}: {}", path.string(), what, std::strerror(errno))};
-}
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t begin = text.find_first_not_of(kSpace);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kSpace) + 1 - begin);
-}
 
 // The value of a member of a JSON object; of repeated ones the last. Nothing, if `text` is no
 // object.
@@ -73,42 +55,19 @@ void rename_taken_fields(Json& extra) {
 
 }  // namespace
 
-ThreadFile::ThreadFile(std::filesystem::path path, int fd, Report report)
-    : path_(std::move(path)),
-      fd_(fd),
-      report_(std::move(report)),
-      buffer_(2 * limits::kMaxEventBytes) {}
+ThreadFile::ThreadFile(std::filesystem::path path, LineFile file, Report report)
+    : path_(std::move(path)), report_(std::move(report)), file_(std::move(file)) {}
 
-ThreadFile::~ThreadFile() { ::close(fd_); }
+ThreadFile::~ThreadFile() = default;
 
 Result<std::unique_ptr<ThreadFile>> ThreadFile::open(const std::filesystem::path& path,
                                                      Report report) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return tl::unexpected(file_error(path, "opened"));
-  return std::unique_ptr<ThreadFile>(new ThreadFile(path, fd, std::move(report)));
+  SKEIN_ASSIGN(LineFile file, LineFile::open(path));
+  return std::unique_ptr<ThreadFile>(new ThreadFile(path, std::move(file), std::move(report)));
 }
 
 void ThreadFile::problem(std::string message) {
   report_({path_, line_.number, std::move(message)});
-}
-
-Result<bool> ThreadFile::next_line() {
-  while (true) {
-    while (buffer_.next(line_)) {
-      line_.text = trimmed(line_.text);
-      if (!line_.text.empty() || line_.too_long) return true;
-    }
-    char* room = buffer_.room(kReadBytes);
-    const ssize_t got = ::read(fd_, room, kReadBytes);
-    if (got < 0 && errno != EINTR) return tl::unexpected(file_error(path_, "read"));
-    buffer_.fill(got > 0 ? static_cast<std::size_t>(got) : 0);
-    if (got == 0) {
-      buffer_.end();
-      if (!buffer_.next(line_)) return false;
-      line_.text = trimmed(line_.text);
-      return !line_.text.empty() || line_.too_long;
-    }
-  }
 }
 
 // In a sequence every event says its position, and every manifest its id.
@@ -141,7 +100,7 @@ Result<Manifest> ThreadFile::read_head(std::string_view text) {
 
 Result<bool> ThreadFile::next_thread(Manifest& manifest) {
   while (!held_) {
-    SKEIN_ASSIGN(const bool more, next_line());
+    SKEIN_ASSIGN(const bool more, file_.next(line_));
     if (!more) return false;
     held_ = first_ || begins_thread(line_.text);
   }
@@ -188,7 +147,7 @@ bool ThreadFile::read_event(Event& event) {
 
 Result<bool> ThreadFile::next_event(Event& event) {
   while (!held_) {
-    SKEIN_ASSIGN(const bool more, next_line());
+    SKEIN_ASSIGN(const bool more, file_.next(line_));
     if (!more) return false;
     held_ = begins_thread(line_.text);
     if (held_) return false;

@@ -9,19 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "core/line_buffer.h"
+#include "api/transfer/line_file.h"
 #include "skein/event.h"
 #include "skein/thread.h"
 #include "store/codec.h"
 
 namespace skein {
-
-// Something about a file that a person should know.
-struct FileProblem {
-  std::filesystem::path file;
-  std::uint64_t line = 0;  // 0: about the whole file
-  std::string message;
-};
 
 // Reads one file from front to back, and never writes to it. Not thread-safe.
 //
@@ -48,10 +41,8 @@ class ThreadFile {
   Seq position_of(Seq in_file) const;
 
  private:
-  ThreadFile(std::filesystem::path path, int fd, Report report);
+  ThreadFile(std::filesystem::path path, LineFile file, Report report);
 
-  // The next line that is not blank, without white space around it.
-  Result<bool> next_line();
   bool begins_thread(std::string_view text);
   Result<Manifest> read_head(std::string_view text);
   // Whether the line is an event; if not, it was reported.
@@ -60,10 +51,9 @@ class ThreadFile {
   void problem(std::string message);
 
   const std::filesystem::path path_;
-  const int fd_;
   const Report report_;
 
-  LineBuffer buffer_;
+  LineFile file_;
   LineBuffer::Line line_;
   bool held_ = false;      // line_ waits: it begins the next thread
   bool first_ = true;      // no thread was read yet
