@@ -28,7 +28,7 @@ enum class Multitask {
   kEnqueue,    // waits its turn: first come, first served, over all processes
   kReject,     // is refused
   kInterrupt,  // stops the run under way and those that wait, and keeps what they wrote
-  kRollback,   // the same, and goes on from before the run under way
+  kRollback,   // the same, and goes on from before the run under way, unless others wrote since
 };
 
 const char* to_string(RunStatus status);

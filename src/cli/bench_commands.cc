@@ -10,6 +10,7 @@
 #include "bench/checkpoint_bench.h"
 #include "bench/context_bench.h"
 #include "bench/embedding_bench.h"
+#include "bench/runs_bench.h"
 #include "bench/store_bench.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -132,6 +133,17 @@ CommandInfo embedding_info() {
               "missed."};
 }
 
+CommandInfo runs_info() {
+  return {.name = "runs",
+          .summary = "measure what a run costs besides its engine",
+          .examples =
+              "  skein bench runs\n"
+              "  skein bench runs --quick --only throughput\n",
+          .details =
+              "Runs the echo engine on a durable store in a new folder on the disk to be measured. "
+              "The exit code is 1 when a goal\nwas missed."};
+}
+
 }  // namespace
 
 CommandGroup bench_commands() {
@@ -142,6 +154,7 @@ CommandGroup bench_commands() {
       std::make_unique<Bench>(checkpoints_info(), bench::checkpoint_bench_parts()));
   group.commands.push_back(
       std::make_unique<Bench>(embedding_info(), bench::embedding_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(runs_info(), bench::runs_bench_parts()));
   return group;
 }
 

@@ -87,6 +87,8 @@ struct CommandTree {
 
 CommandGroup thread_commands();
 CommandGroup agent_commands();
+CommandGroup run_commands();   // run, chat, usage
+CommandGroup runs_commands();  // runs list, show, cancel, resume
 CommandGroup item_commands();
 CommandGroup session_commands();
 CommandGroup transfer_commands();  // import, export, redact

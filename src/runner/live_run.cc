@@ -44,6 +44,12 @@ void LiveRun::grant(Turn turn) {
 std::optional<Turn> LiveRun::wait_for_turn() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return turn_ || reason() != StopReason::kNone; });
+  if (reason() != StopReason::kNone) return std::nullopt;
+  return std::exchange(turn_, std::nullopt);
+}
+
+std::optional<Turn> LiveRun::take_unused_turn() {
+  const std::lock_guard lock(mutex_);
   return std::exchange(turn_, std::nullopt);
 }
 

@@ -60,8 +60,9 @@ class LiveRun {
   // What it waits with; 0: its entry is not written yet.
   std::atomic<Version> waiting_version{0};
   void grant(Turn turn);
-  // Nothing: it was stopped first.
+  // Nothing: it was stopped first. A turn that came all the same is left to be given back.
   std::optional<Turn> wait_for_turn();
+  std::optional<Turn> take_unused_turn();
 
   // --- What listeners see ---
   struct View {

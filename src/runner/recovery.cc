@@ -2,18 +2,13 @@
 
 #include <utility>
 
-#include "core/json_fields.h"
 #include "core/try.h"
+#include "runner/run_codec.h"
 
 namespace skein {
 namespace {
 
 constexpr std::uint64_t kLookedAt = 10'000;  // events of a thread, from the newest
-
-bool is_of_run(const Event& event, const std::string& run_id) {
-  return event.metadata.text().find(run_id) != std::string::npos &&
-         JsonFields(event.metadata.text()).take_string("runId") == run_id;
-}
 
 // What the run got to write, from the end of the thread back.
 struct Traces {
@@ -30,7 +25,7 @@ Result<Traces> traces_of(Store& store, const Run& run) {
   range.limit = kLookedAt;
   SKEIN_TRY(store.read(run.thread, range, [&](Event& event) {
     if (event.seq <= run.base_seq) return false;
-    if (!is_of_run(event, run.id)) return true;
+    if (run_of(event) != run.id) return true;
     if (traces.last == 0) traces.last = event.seq;
     traces.first = event.seq;
     const auto* message = std::get_if<Message>(&event.payload);

@@ -236,6 +236,11 @@ Result<Run> parse_run(std::string_view json) {
   return run;
 }
 
+std::string run_of(const Event& event) {
+  if (event.metadata.text().find("runId") == std::string::npos) return {};
+  return JsonFields(event.metadata.text()).take_string("runId").value_or("");
+}
+
 Json input_json(const std::vector<NewMessage>& messages) {
   std::vector<std::string> objects;
   for (const NewMessage& message : messages) {

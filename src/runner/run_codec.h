@@ -13,6 +13,9 @@ namespace skein {
 // What to_json(Run) made. kDamaged: it did not.
 Result<Run> parse_run(std::string_view json);
 
+// metadata.runId of an event; empty: it is of no run.
+std::string run_of(const Event& event);
+
 // The messages as an array of objects.
 Json input_json(const std::vector<NewMessage>& messages);
 

@@ -5,10 +5,10 @@
 #include <charconv>
 #include <utility>
 
-#include "core/json_fields.h"
 #include "core/pause.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "runner/run_codec.h"
 
 namespace skein {
 namespace {
@@ -82,7 +82,7 @@ class Stream : public RunStream {
   Result<std::optional<RunEvent>> look_at_live() {
     const LiveRun::View view = live_->view(position_.seq, position_.text, position_.thinking);
     seen_ = view.changes;
-    if (told_ != view.run.status && !view.ended) return tell_status(view.run);
+    if (!told_ || (*told_ != view.run.status && !view.ended)) return tell_status(view.run);
     SKEIN_ASSIGN(auto stored, next_stored(view.last_seq));
     if (stored) return stored;
     if (position_.seq < view.last_seq) position_ = {view.last_seq, 0, 0};
@@ -127,7 +127,7 @@ class Stream : public RunStream {
       SKEIN_TRY(store_.read(thread_, range, [&](Event& event) {
         any = true;
         read_to_ = event.seq;
-        if (is_ours(event)) ready_.push_back(std::move(event));
+        if (run_of(event) == run_id_) ready_.push_back(std::move(event));
         return true;
       }));
       if (!any) break;
@@ -138,11 +138,6 @@ class Stream : public RunStream {
     position_ = {event.seq, 0, 0};
     return RunEvent{
         .kind = RunEventKind::kEvent, .position = position_.str(), .event = std::move(event)};
-  }
-
-  bool is_ours(const Event& event) const {
-    return event.metadata.text().find(run_id_) != std::string::npos &&
-           JsonFields(event.metadata.text()).take_string("runId") == run_id_;
   }
 
   Store& store_;

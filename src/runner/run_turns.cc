@@ -41,8 +41,7 @@ class RunSink : public EngineSink {
     return going_on();
   }
   bool on_tool_use(const ToolCall& call) override {
-    ToolUse use{call.name, call.input};
-    if (use.input.kind() != Json::Kind::kObject) use.input = Json::trusted("{}");
+    ToolUse use{call.name, storable_input(call)};
     if (!store(writer_.event(std::move(use), call_metadata(call)))) return false;
     if (callbacks_.on_tool) callbacks_.on_tool(call);
     return going_on();

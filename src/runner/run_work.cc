@@ -7,6 +7,7 @@
 #include "core/quote.h"
 #include "core/try.h"
 #include "runner/recovery.h"
+#include "runner/run_codec.h"
 
 namespace skein {
 namespace {
@@ -122,18 +123,40 @@ Result<void> RunWork::settle_what_was_left() {
 }
 
 Result<void> RunWork::go_back(const std::vector<std::string>& roll_back) {
-  std::optional<Seq> base;
+  std::vector<Run> stopped;
   for (const std::string& run_id : roll_back) {
     SKEIN_ASSIGN(auto other, parts_.book.find(run_id));
-    if (!other || other->status != RunStatus::kInterrupted || other->first_seq == 0) continue;
-    base = std::min(base.value_or(other->base_seq), other->base_seq);
-    other->rolled_back = true;
-    SKEIN_TRY(parts_.book.put(*other, token_));
+    if (other && other->status == RunStatus::kInterrupted && other->first_seq > 0) {
+      stopped.push_back(std::move(*other));
+    }
   }
-  if (!base) return {};
-  run_.base_seq = *base;
-  writer_.continue_from(*base);
+  if (stopped.empty()) return {};
+  const auto first =
+      std::min_element(stopped.begin(), stopped.end(),
+                       [](const Run& a, const Run& b) { return a.first_seq < b.first_seq; });
+  SKEIN_ASSIGN(const bool alone, nothing_else_since(first->first_seq, stopped));
+  if (!alone) return {};
+  run_.base_seq = first->base_seq;
+  writer_.continue_from(first->base_seq);
+  for (Run& other : stopped) {
+    other.rolled_back = true;
+    SKEIN_TRY(parts_.book.put(other, token_));
+  }
   return {};
+}
+
+// What others wrote meanwhile is not taken back with the runs that were stopped.
+Result<bool> RunWork::nothing_else_since(Seq first, const std::vector<Run>& stopped) {
+  bool alone = true;
+  ReadRange range;
+  range.from = first;
+  SKEIN_TRY(parts_.store.read(run_.thread, range, [&](Event& event) {
+    const std::string run_id = run_of(event);
+    alone = std::any_of(stopped.begin(), stopped.end(),
+                        [&](const Run& other) { return other.id == run_id; });
+    return alone;
+  }));
+  return alone;
 }
 
 Result<void> RunWork::begin() {

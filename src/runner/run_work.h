@@ -35,6 +35,7 @@ class RunWork {
   Result<void> settle_what_was_left();
   Result<void> begin();
   Result<void> go_back(const std::vector<std::string>& roll_back);
+  Result<bool> nothing_else_since(Seq first, const std::vector<Run>& stopped);
   Result<void> append_input(const RunRequest& request);
   Result<void> equip(std::optional<std::chrono::milliseconds> timeout);
   Result<void> answer_question(const RunAnswer& answer);

@@ -105,6 +105,12 @@ std::optional<std::string> wrong_input(const Json& input, const Json& schema) {
   return std::nullopt;
 }
 
+Json storable_input(const ToolCall& call) {
+  if (call.input.kind() == Json::Kind::kObject) return call.input;
+  const std::string& said = call.malformed.empty() ? call.input.text() : call.malformed;
+  return Json::trusted(R"({"malformed":)" + Json::string(mended_utf8(said)).text() + "}");
+}
+
 CheckedCalls check_calls(const std::vector<ToolCall>& calls,
                          const std::vector<ToolDefinition>& definitions) {
   CheckedCalls checked;
@@ -115,10 +121,11 @@ CheckedCalls check_calls(const std::vector<ToolCall>& calls,
     for (int i = 2; tidied.id.empty() || !ids.insert(tidied.id).second; ++i) {
       tidied.id = (call.id.empty() ? "call" : call.id) + "-" + std::to_string(i);
     }
-    if (tidied.input.kind() != Json::Kind::kObject) {
-      tidied.input = Json::trusted(R"({"invalid":)" +
-                                   Json::string(mended_utf8(call.input.text())).text() + "}");
+    if (!call.malformed.empty()) {
+      wrong = "the input is no JSON object: " + quote(call.malformed);
     }
+    tidied.input = storable_input(call);
+    tidied.malformed.clear();
     if (tidied.name.empty() || tidied.name.size() > limits::kMaxToolNameBytes ||
         !valid_utf8(tidied.name)) {
       tidied.name = "invalid";

@@ -16,6 +16,9 @@ namespace skein {
 // members.
 std::optional<std::string> wrong_input(const Json& input, const Json& schema);
 
+// The input as a thread keeps it: an object, also where the model wrote something else.
+Json storable_input(const ToolCall& call);
+
 // The calls as they go into the thread: ids that tell them apart, a name, an object as input. What
 // the model got wrong is told in `wrong`, by position; empty: nothing.
 struct CheckedCalls {

@@ -101,7 +101,7 @@ void Turns::withdraw(LiveRun& run) {
       return;
     }
   }
-  if (const auto turn = run.wait_for_turn()) leave(run, turn->token, false);
+  if (const auto turn = run.take_unused_turn()) leave(run, turn->token, false);
 }
 
 void Turns::leave(LiveRun& run, LeaseToken token, bool lost) {

@@ -164,6 +164,13 @@ std::optional<std::string> Running::read_line() {
   return line;
 }
 
+std::optional<std::string> Running::read_some_text() {
+  while (out_text_.empty()) {
+    if (out_ < 0 || !read_some(kMinuteMs)) return std::nullopt;
+  }
+  return std::exchange(out_text_, "");
+}
+
 void Running::signal(int number) const { ::kill(pid_, number); }
 
 Ran Running::finish(std::string_view input) {
@@ -180,6 +187,12 @@ Ran Running::finish(std::string_view input) {
   ran.out = std::move(out_text_);
   ran.err = std::move(err_text_);
   return ran;
+}
+
+Ran Running::finish_on_terminal() {
+  while (out_ >= 0 && read_some(kMinuteMs)) {
+  }
+  return finish();
 }
 
 Workspace::Workspace(std::string_view backend) {

@@ -50,9 +50,13 @@ class Running {
   void end_input();
   // The next line of its output, waiting for it; nothing at the end. Fails the test after a minute.
   std::optional<std::string> read_line();
+  // What came since the last reading, waiting for it; nothing at the end.
+  std::optional<std::string> read_some_text();
   void signal(int number) const;
   // Sends the input, ends it, and reads everything until the process is gone.
   Ran finish(std::string_view input = {});
+  // The same without closing its input, which on a terminal would hang up.
+  Ran finish_on_terminal();
 
  private:
   bool read_some(int timeout_ms);

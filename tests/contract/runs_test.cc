@@ -1,46 +1,13 @@
 // Runs, on every backend: what is written and what is told, in which order.
-#include "skein/runner.h"
-
 #include <future>
 #include <thread>
 
-#include "contract/contract.h"
-#include "support/runs.h"
+#include "contract/run_fixture.h"
 
 namespace skein::test {
 namespace {
 
-class Runs : public StoreContract {
- protected:
-  RunnerOptions options() {
-    RunnerOptions options;
-    options.clock = &clock();
-    options.log = [this](std::string_view line) { log_.note("log: " + std::string(line)); };
-    return options;
-  }
-  Runner& runner() {
-    if (!runner_) runner_ = std::make_unique<Runner>(noting_, agents_, options());
-    return *runner_;
-  }
-  ThreadId thread_of(const std::string& agent = "agent") {
-    const ThreadId id = create_thread(store(), agent).id;
-    log_.clear();
-    return id;
-  }
-  Result<RunOutcome> run(ThreadId thread, std::string_view text) {
-    return runner().execute(run_request("agent", thread.str(), text), noting_callbacks(log_));
-  }
-  std::vector<std::string> path(ThreadId thread) {
-    ReadRange range;
-    range.view = View::kPath;
-    return gists(read_all(store(), thread, range));
-  }
-
-  Log log_;
-  ScriptedAgents agents_;
-  NotingStore noting_{backend_.store(), log_};
-  std::unique_ptr<Runner> runner_;
-};
+class Runs : public RunContract {};
 INSTANTIATE_TEST_SUITE_P(, Runs, testing::ValuesIn(backend_names()), backend_of);
 
 // An agent with a loop and a session of its own: every step of a run has something to do.

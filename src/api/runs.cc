@@ -1,0 +1,64 @@
+#include "api/runs.h"
+
+#include <utility>
+
+#include "api/agents.h"
+#include "core/json_object.h"
+#include "core/try.h"
+
+namespace skein {
+
+Result<std::shared_ptr<Engine>> WorkspaceAgents::engine(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = engines_.find(name); found != engines_.end()) return found->second;
+  SKEIN_ASSIGN(auto made, make_engine(name));
+  engines_.emplace(name, made);
+  return made;
+}
+
+Result<void> WorkspaceAgents::check(std::string_view agent_id) {
+  SKEIN_TRY(agents_.get(agent_id));
+  return {};
+}
+
+Result<PreparedAgent> WorkspaceAgents::prepare(const RunScope& scope) {
+  SKEIN_ASSIGN(AgentDefinition agent, agents_.get(scope.agent_id));
+  PreparedAgent prepared;
+  SKEIN_ASSIGN(prepared.engine, engine(agent.engine));
+  if (prepared.engine->is_agent()) {
+    for (const ToolServer& server : agent.capabilities.servers) {
+      SKEIN_ASSIGN(ToolServer resolved, resolve_server(server));
+      prepared.servers.push_back(std::move(resolved));
+    }
+  } else if (equipment_.tools) {
+    SKEIN_ASSIGN(prepared.tools, equipment_.tools(agent, scope));
+  }
+  prepared.model = std::move(agent.model);
+  prepared.fast_model = std::move(agent.title_model);
+  prepared.system = std::move(agent.system);
+  if (equipment_.context) {
+    SKEIN_ASSIGN(const std::string more, equipment_.context(scope));
+    if (!more.empty()) prepared.system += (prepared.system.empty() ? "" : "\n\n") + more;
+  }
+  prepared.limits = agent.limits;
+  prepared.context = agent.context;
+  prepared.options = std::move(agent.options);
+  prepared.folder = std::move(agent.folder);
+  return prepared;
+}
+
+RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options)
+    : agents_(workspace_agents(settings)),
+      runner_(std::make_unique<Runner>(store, agents_, std::move(options))) {}
+
+std::string outcome_json(const Run& run, std::string_view response) {
+  return JsonObject()
+      .add("runId", run.id)
+      .add("threadId", run.thread.str())
+      .add("status", to_string(run.status))
+      .add("response", response)
+      .add_json("run", to_json(run))
+      .str();
+}
+
+}  // namespace skein

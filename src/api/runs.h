@@ -1,0 +1,65 @@
+// Everything that runs need in a workspace, wired together.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "api/settings.h"
+#include "skein/agents.h"
+#include "skein/engines.h"
+#include "skein/runner.h"
+
+namespace skein {
+
+// What an agent of a run has besides its definition. Each may be left out.
+struct AgentEquipment {
+  // The box of tools of one run; nothing: it has none.
+  std::function<Result<std::unique_ptr<ToolBox>>(const AgentDefinition& agent,
+                                                 const RunScope& scope)>
+      tools{};
+  // What goes behind the system prompt, such as the task that the thread belongs to.
+  std::function<Result<std::string>(const RunScope& scope)> context{};
+};
+
+// The agents of a workspace as a runner wants them. Thread-safe.
+class WorkspaceAgents final : public AgentSource {
+ public:
+  explicit WorkspaceAgents(Agents agents) : agents_(std::move(agents)) {}
+
+  // Before the first run.
+  void equip(AgentEquipment equipment) { equipment_ = std::move(equipment); }
+  const Agents& agents() const { return agents_; }
+
+  Result<void> check(std::string_view agent_id) override;
+  Result<PreparedAgent> prepare(const RunScope& scope) override;
+
+ private:
+  Result<std::shared_ptr<Engine>> engine(const std::string& name);
+
+  const Agents agents_;
+  AgentEquipment equipment_;
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Engine>> engines_;  // under mutex_
+};
+
+// A runner for the agents of a workspace. Borrows the store.
+class RunDesk {
+ public:
+  RunDesk(const Settings& settings, Store& store, RunnerOptions options = {});
+
+  Runner& runner() { return *runner_; }
+  WorkspaceAgents& agents() { return agents_; }
+
+ private:
+  WorkspaceAgents agents_;
+  std::unique_ptr<Runner> runner_;
+};
+
+// {"runId":…,"threadId":…,"status":…,"response":…,"run":{…}} on one line.
+std::string outcome_json(const Run& run, std::string_view response);
+
+}  // namespace skein
