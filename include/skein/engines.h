@@ -37,6 +37,8 @@ Result<std::shared_ptr<Engine>> make_engine(std::string_view name);
 
 // Whether a request must name a model: the engine has no default.
 bool engine_needs_model(std::string_view name);
+// As Engine::is_agent().
+bool engine_is_agent(std::string_view name);
 
 // What is wrong with one field of something that a person wrote.
 struct FieldProblem {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/secret_names.h"
+
 namespace skein {
 namespace {
 
@@ -70,6 +72,9 @@ ApiOptions take_api_options(CheckedFields& fields, const ApiDefaults& defaults) 
   }
   options.key_variable = variable ? *variable : url ? "" : std::string(defaults.key_variable);
   for (auto& [name, value] : fields.pairs("headers")) {
+    if (names_secret(name)) {
+      fields.wrong("headers." + name, "would hold a key; \"keyVariable\" names where that is");
+    }
     options.headers.push_back({std::move(name), std::move(value)});
   }
   const auto milliseconds = [&](std::string_view name, Milliseconds usual) {
@@ -84,17 +89,17 @@ ApiOptions take_api_options(CheckedFields& fields, const ApiDefaults& defaults) 
   return options;
 }
 
-Result<std::string> key_of(const ApiOptions& options) {
-  if (options.key_variable.empty()) return std::string();
-  const char* value = std::getenv(options.key_variable.c_str());
+Result<std::string> key_from(const std::string& variable, std::string_view whose) {
+  if (variable.empty()) return std::string();
+  const char* value = std::getenv(variable.c_str());
   if (value == nullptr || *value == '\0') {
-    return fail(ErrorCode::kInvalid, "the environment variable " + options.key_variable +
+    return fail(ErrorCode::kInvalid, "the environment variable " + variable +
                                          " is not set; it must hold the key for " +
-                                         options.base_url);
+                                         std::string(whose));
   }
   const std::string key = value;
   if (std::any_of(key.begin(), key.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7F; })) {
-    return fail(ErrorCode::kInvalid, "the environment variable " + options.key_variable +
+    return fail(ErrorCode::kInvalid, "the environment variable " + variable +
                                          " holds a space or control character, which no key has");
   }
   return key;

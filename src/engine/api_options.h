@@ -44,8 +44,8 @@ struct ApiDefaults {
 // a key is sent when its variable is named.
 ApiOptions take_api_options(CheckedFields& fields, const ApiDefaults& defaults);
 
-// The key, from the environment; empty if none is to be sent. kInvalid: the variable is not set, or
-// what it holds is no key.
-Result<std::string> key_of(const ApiOptions& options);
+// The key that the environment variable holds; empty if none is named. kInvalid: it is not set, or
+// what it holds is no key. `whose` says in the message what the key is for.
+Result<std::string> key_from(const std::string& variable, std::string_view whose);
 
 }  // namespace skein

@@ -4,6 +4,7 @@
 
 #include "core/quote.h"
 #include "engine/anthropic/anthropic.h"
+#include "engine/claude_code/claude_code.h"
 #include "engine/echo/echo.h"
 #include "engine/openai/openai.h"
 
@@ -15,12 +16,14 @@ struct Kind {
   std::shared_ptr<Engine> (*make)();
   std::vector<FieldProblem> (*check)(const Json& options, std::string_view path);
   bool needs_model;
+  bool is_agent = false;
 };
 
 constexpr Kind kKinds[] = {
     {"echo", make_echo_engine, check_echo_options, false},
     {"openai", make_openai_engine, check_openai_options, true},
     {"anthropic", make_anthropic_engine, check_anthropic_options, true},
+    {"claude-code", make_claude_code_engine, check_claude_code_options, false, true},
 };
 
 const Kind* find_kind(std::string_view name) {
@@ -51,6 +54,11 @@ Result<std::shared_ptr<Engine>> make_engine(std::string_view name) {
 bool engine_needs_model(std::string_view name) {
   const Kind* kind = find_kind(name);
   return kind != nullptr && kind->needs_model;
+}
+
+bool engine_is_agent(std::string_view name) {
+  const Kind* kind = find_kind(name);
+  return kind != nullptr && kind->is_agent;
 }
 
 std::vector<FieldProblem> check_engine_options(std::string_view engine, const Json& options,

@@ -81,7 +81,7 @@ class DefinitionParser {
     if (!read) {
       fields.wrong("systemFile", "cannot be read: " + read.error().message);
     } else if (!*read) {
-      fields.wrong("systemFile", "names " + quote(path) + ", which does not exist");
+      fields.wrong("systemFile", "names " + quote(path) + ", where there is no regular file");
     } else if (!valid_utf8(**read)) {
       fields.wrong("systemFile", "names " + quote(path) + ", which is not UTF-8");
     } else {
@@ -109,6 +109,16 @@ class DefinitionParser {
     }
     capabilities.allow = patterns(inner, "allow");
     capabilities.confirm = patterns(inner, "confirm");
+    if (!engine_is_agent(parsed_.agent.engine)) return;
+    // Rules that nobody would keep are worse than none.
+    const auto refuse = [&](std::string_view name, const std::vector<std::string>& list) {
+      if (list.empty()) return;
+      inner.wrong(name, "cannot be kept by the engine " + parsed_.agent.engine +
+                            ", which calls tools by itself; its options say which");
+    };
+    refuse("builtin", capabilities.builtin);
+    refuse("allow", capabilities.allow);
+    refuse("confirm", capabilities.confirm);
   }
 
   static std::vector<std::string> patterns(CheckedFields& fields, std::string_view name) {

@@ -1,5 +1,6 @@
 #include "skein/agents.h"
 
+#include <filesystem>
 #include <utility>
 
 #include "core/file.h"
@@ -34,7 +35,13 @@ class AgentLoader {
       const std::string folder = places_.folder + "/" + name;
       const std::string file = folder + "/agent.json";
       const auto text = read_file(file, limits::kMaxAgentFileBytes);
-      if (text && !*text) continue;
+      if (text && !*text) {
+        std::error_code ignored;
+        if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
+          problem(name, file, "must be a regular file");
+        }
+        continue;
+      }
       if (!text) {
         // A file beside the folders of agents has no files in it.
         if (text.error().code != ErrorCode::kNotFound) problem(name, file, text.error().message);

@@ -1,8 +1,5 @@
 #include "runner/secrets.h"
 
-#include <algorithm>
-#include <array>
-#include <cctype>
 #include <string>
 
 #include "core/json.h"
@@ -31,16 +28,6 @@ void search(RawJson value, const std::string& path, std::vector<FieldProblem>& f
 }
 
 }  // namespace
-
-bool names_secret(std::string_view name) {
-  std::string lower(name);
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  constexpr std::array<std::string_view, 8> kWords = {
-      "apikey", "api_key", "api-key", "token", "secret", "password", "authorization", "cookie"};
-  return std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view word) { return lower.find(word) != std::string::npos; });
-}
 
 std::vector<FieldProblem> find_secrets(const Json& json) {
   std::vector<FieldProblem> found;

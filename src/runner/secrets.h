@@ -1,16 +1,12 @@
 // Finds what looks like a key where none may stand.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "skein/engines.h"
 #include "skein/json.h"
 
 namespace skein {
-
-// Whether a variable, header or field of that name usually holds something secret.
-bool names_secret(std::string_view name);
 
 // Every text in a valid JSON value that looks like a key or holds one, by the path that leads to
 // it. The reasons do not repeat it.

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/quote.h"
+#include "core/secret_names.h"
 #include "core/try.h"
-#include "runner/secrets.h"
 #include "skein/agents.h"
 
 namespace skein {

@@ -115,6 +115,7 @@ TEST(Documentation, TheCommandsAboutConversationsAnswerAsShown) {
   expect_as_shown("conversations.md");
 }
 
+TEST(Documentation, TheCommandsAboutAgentsAnswerAsShown) { expect_as_shown("agents.md"); }
 TEST(Documentation, TheCommandsAboutCheckpointsAnswerAsShown) { expect_as_shown("checkpoints.md"); }
 TEST(Documentation, TheCommandsAboutImportsAnswerAsShown) { expect_as_shown("import.md"); }
 TEST(Documentation, TheCommandsAboutWorkItemsAnswerAsShown) { expect_as_shown("work-items.md"); }

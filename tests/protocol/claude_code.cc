@@ -9,6 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
+}  // namespace
+
 // The program is in the package for this machine; that of all machines only finds it.
 std::string claude_program() {
   utsname machine{};
@@ -20,8 +22,6 @@ std::string claude_program() {
   EXPECT_TRUE(std::filesystem::exists(path)) << "run tools/setup: there is no " << path;
   return path;
 }
-
-}  // namespace
 
 Finished run_claude(const std::filesystem::path& folder, const std::filesystem::path& home,
                     const std::string& api_url, const std::string& prompt,

@@ -48,6 +48,8 @@ class ApiEngine {
     for (const std::string& line : api_.requests()) all.push_back(boost::json::parse(line));
     return all;
   }
+  // Whether a request came, whole or not yet.
+  bool was_asked() const { return !api_.requests().empty(); }
   boost::json::value body(std::size_t index = 0) const { return requests().at(index).at("body"); }
 
   EngineListener listener;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "support/expect.h"
 #include "support/git_sandbox.h"
@@ -99,6 +100,9 @@ TEST_F(AgentDefinitions, WithMistakesTellAllOfThemAndLeaveTheOthersAlone) {
                    "capabilities": {"builtin": ["fly"], "allow": ["a*b"]}, "mdoel": "x"})");
   write("worse", "not JSON");
   write("good", R"({"engine": "echo"})");
+  std::filesystem::create_directories(workspace_.path() / "agents/linked");
+  std::filesystem::create_symlink("../good/agent.json",
+                                  workspace_.path() / "agents/linked/agent.json");
   put_file(workspace_.path() / "agents/README.md", "not an agent");
   put_file(workspace_.path() / "agents/empty/notes.txt", "not an agent either");
   const Agents agents = load();
@@ -110,6 +114,7 @@ TEST_F(AgentDefinitions, WithMistakesTellAllOfThemAndLeaveTheOthersAlone) {
                      "\"limits.money\" is not a field", "\"systemFile\"", "no.md", "\"fly\"",
                      "\"a*b\"", "\"mdoel\""}));
   EXPECT_TRUE(fails(agents.get("worse"), ErrorCode::kInvalid, {"worse/agent.json"}));
+  EXPECT_TRUE(fails(agents.get("linked"), ErrorCode::kInvalid, {"regular file"}));
 }
 
 TEST_F(AgentDefinitions, StandInTheConfigurationFileToo) {
@@ -172,6 +177,21 @@ TEST_F(AgentDefinitions, NameTheirServersOfToolsProperly) {
   EXPECT_THAT(
       wrong(R"({"engine": "echo", "capabilities": {"mcpServers": {"a b": {"url": "http://x"}}}})"),
       ElementsAre(HasSubstr("named")));
+}
+
+TEST_F(AgentDefinitions, PromiseNoRulesThatTheirEngineWouldNotKeep) {
+  EXPECT_THAT(wrong(R"({"engine": "claude-code", "capabilities": {
+                        "builtin": ["recall"], "allow": ["a"], "confirm": ["b"]}})"),
+              ElementsAre(HasSubstr("capabilities.builtin"), HasSubstr("capabilities.allow"),
+                          HasSubstr("capabilities.confirm")));
+  EXPECT_THAT(wrong(R"({"engine": "openai"})"), ElementsAre(HasSubstr("model: is missing")));
+}
+
+TEST_F(AgentDefinitions, StandInTheDocumentationAsTheyMayBe) {
+  const std::string page = get_file(std::string(SKEIN_SOURCE_DIR) + "/docs/agents.md");
+  const auto begin = page.find("```json\n") + 8;
+  ASSERT_GT(begin, 8U);
+  EXPECT_THAT(wrong(page.substr(begin, page.find("```", begin) - begin)), IsEmpty());
 }
 
 TEST(ToolServers, TakeTheirVariablesFromTheEnvironment) {

@@ -175,7 +175,7 @@ TEST_P(ApiEngines, StopWhileTheyWaitToTryAgain) {
   ApiEngine engine = with(R"([{"status": 429, "headers": {"retry-after": "100"}}])");
   std::stop_source stop;
   const std::jthread stopper([&] {
-    while (engine.requests().empty()) std::this_thread::yield();
+    while (!engine.was_asked()) std::this_thread::yield();
     stop.request_stop();
   });
   EXPECT_TRUE(fails(engine.run(asking("Go"), "", stop.get_token()), ErrorCode::kIo, {"stopped"}));
@@ -232,13 +232,14 @@ TEST_P(ApiEngines, TellWhatIsWrongWithTheirOptions) {
       GetParam(),
       must(Json::parse(R"({"baseUrl": "ftp://x", "keyVariable": "not a name", "retries": -1,
                            "request": {"messages": [], "temperature": 0.5}, "prices": {"in": 1},
-                           "color": "red"})")),
+                           "headers": {"x-team": "blue", "X-Api-Key": "k"}, "color": "red"})")),
       "options");
   std::vector<std::string> fields;
   for (const FieldProblem& problem : wrong) fields.push_back(problem.field);
   EXPECT_THAT(fields,
-              ElementsAre("options.baseUrl", "options.keyVariable", "options.retries",
-                          "options.request.messages", "options.prices.in", "options.color"));
+              ElementsAre("options.baseUrl", "options.keyVariable", "options.headers.X-Api-Key",
+                          "options.retries", "options.request.messages", "options.prices.in",
+                          "options.color"));
 }
 
 TEST_P(ApiEngines, AddTheFieldsThatTheOptionsName) {

@@ -36,7 +36,7 @@ class AnthropicEngine : public Engine {
     const AnthropicOptions options = parse_options(request.options, "options", problems);
     SKEIN_TRY(no_problems(problems));
     if (request.model.empty()) return fail(ErrorCode::kInvalid, "anthropic needs a model");
-    SKEIN_ASSIGN(const std::string key, key_of(options.api));
+    SKEIN_ASSIGN(const std::string key, key_from(options.api.key_variable, options.api.base_url));
     ApiCall call{
         .path = "/v1/messages",
         .headers = {{"anthropic-version", "2023-06-01"}},

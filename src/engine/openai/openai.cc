@@ -115,7 +115,7 @@ class OpenAiEngine : public Engine {
     const OpenAiOptions options = parse_options(request.options, "options", problems);
     SKEIN_TRY(no_problems(problems));
     if (request.model.empty()) return fail(ErrorCode::kInvalid, "openai needs a model");
-    SKEIN_ASSIGN(const std::string key, key_of(options.api));
+    SKEIN_ASSIGN(const std::string key, key_from(options.api.key_variable, options.api.base_url));
     ApiCall call{.path = "/chat/completions", .body = body_of(request, options), .key = key};
     if (!key.empty()) call.headers.push_back({"authorization", "Bearer " + key});
     return stream_turn<ChatReader>(client_, options.api, call, sink, stop);

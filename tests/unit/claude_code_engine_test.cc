@@ -1,0 +1,197 @@
+// The engine over programs that are not Claude Code but print what they like.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "engine/claude_code/command.h"
+#include "skein/engines.h"
+#include "support/engine_listener.h"
+#include "support/expect.h"
+#include "support/git_sandbox.h"
+#include "support/temp_dir.h"
+
+namespace skein::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kInit =
+    R"({"type":"system","subtype":"init","session_id":"new","model":"m"})";
+constexpr const char* kResult =
+    R"({"type":"result","subtype":"success","is_error":false,"session_id":"new","result":"Fine."})";
+
+// Also not when it only waits for somebody to take notice of its end.
+bool runs(int pid) {
+  const std::string stat = get_file("/proc/" + std::to_string(pid) + "/stat");
+  return stat.find(") ") != std::string::npos && stat.at(stat.rfind(") ") + 2) != 'Z';
+}
+
+class ClaudeCodeEngine : public testing::Test {
+ protected:
+  // A program that is started instead of claude: a script for sh.
+  EngineRequest with(const std::string& script, EngineRequest request = asking("Hello?")) const {
+    const fs::path program = folder_.path() / "claude";
+    put_file(program, "#!/bin/sh\ncd '" + folder_.path().string() + "'\n" + script);
+    fs::permissions(program, fs::perms::owner_all);
+    request.options = must(Json::parse(R"({"program": ")" + program.string() + R"("})"));
+    return request;
+  }
+  static std::string print(const std::string& line) { return "echo '" + line + "'\n"; }
+  std::string written(const char* name) const { return get_file(folder_.path() / name); }
+
+  Result<EngineTurn> run(const EngineRequest& request, std::stop_token stop = {}) {
+    return engine_->run(request, listener_, stop);
+  }
+
+  TempDir folder_;
+  std::shared_ptr<Engine> engine_ = must(make_engine("claude-code"));
+  EngineListener listener_;
+};
+
+TEST_F(ClaudeCodeEngine, StartsTheProgramWithEverythingItNeeds) {
+  EngineRequest request = asking("Hello?");
+  request.model = "sonnet";
+  request.system = "Be kind.";
+  request.max_turns = 3;
+  request.servers = {{.name = "files", .command = {"npx", "files"}, .environment = {{"A", "b"}}},
+                     {.name = "web", .url = "http://x/mcp", .headers = {{"H", "v"}}}};
+  const auto turn = run(with(R"(cat > prompt
+for word in "$@"; do echo "$word" >> words; case "$word" in */servers.json) cat "$word" > servers;; esac; done
+)" + print(kInit) + print(kResult),
+                             request));
+  EXPECT_EQ(must(turn).text, "Fine.");
+  EXPECT_EQ(turn->session_id, "new");
+  EXPECT_EQ(written("prompt"), "Hello?");
+  EXPECT_THAT(written("words"),
+              AllOf(HasSubstr("-p\n--output-format\nstream-json\n--verbose\n"
+                              "--include-partial-messages\n--model\nsonnet\n--max-turns\n3\n"
+                              "--append-system-prompt\nBe kind.\n"),
+                    HasSubstr("--allowedTools\nmcp__files\nmcp__web\n--mcp-config\n"),
+                    HasSubstr("--strict-mcp-config"), Not(HasSubstr("--resume"))));
+  EXPECT_TRUE(same_json(must(Json::parse(written("servers"))), must(Json::parse(R"({"mcpServers": {
+        "files": {"type": "stdio", "command": "npx", "args": ["files"], "env": {"A": "b"}},
+        "web": {"type": "http", "url": "http://x/mcp", "headers": {"H": "v"}}}})"))));
+}
+
+TEST_F(ClaudeCodeEngine, HandsALongSystemPromptOverInAFile) {
+  EngineRequest request = asking("Hello?");
+  request.system = std::string(300'000, 'x');
+  EXPECT_TRUE(ok(run(with(
+      R"(for word in "$@"; do case "$word" in */system-prompt) cat "$word" > system;; esac; done
+cat > /dev/null
+)" + print(kInit) +
+          print(kResult),
+      request))));
+  EXPECT_EQ(written("system").size(), 300'000U);
+}
+
+TEST_F(ClaudeCodeEngine, ResumesItsSessionWithWhatIsNew) {
+  EngineRequest request = asking("old");
+  request.messages.push_back({.role = Role::kAssistant, .text = "answered"});
+  request.messages.push_back({.role = Role::kUser, .text = "one"});
+  request.messages.push_back({.role = Role::kUser, .text = "two"});
+  request.session_id = "known";
+  EXPECT_TRUE(ok(
+      run(with("cat > prompt; echo \"$@\" > words\n" + print(kInit) + print(kResult), request))));
+  EXPECT_EQ(written("prompt"), "one\n\ntwo");
+  EXPECT_THAT(written("words"), HasSubstr("--resume known"));
+}
+
+TEST_F(ClaudeCodeEngine, StartsAnewUnseenWhenTheSessionIsGone) {
+  EngineRequest request = asking("What is my name? It is Ada.");
+  request.messages.push_back({.role = Role::kAssistant, .text = "Ada."});
+  request.messages.push_back({.role = Role::kUser, .text = "And now?"});
+  request.session_id = "gone";
+  const auto turn = run(with(R"(cat > prompt; case "$*" in *--resume*) echo x >> tries
+echo '{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0}'
+echo 'No conversation found with session ID: gone' >&2; exit 1;; esac
+)" + print(kInit) + print(kResult),
+                             request));
+  EXPECT_EQ(must(turn).text, "Fine.");
+  EXPECT_EQ(turn->session_id, "new");
+  EXPECT_EQ(written("tries"), "x\n");
+  EXPECT_THAT(written("prompt"),
+              AllOf(HasSubstr("User: What is my name? It is Ada."), HasSubstr("Assistant: Ada."),
+                    testing::EndsWith("And now?")));
+  EXPECT_THAT(listener_.told, ElementsAre("text Fine."));
+}
+
+TEST_F(ClaudeCodeEngine, DoesNotStartAnewOnceTheSessionBegan) {
+  EngineRequest request = asking("x");
+  request.session_id = "known";
+  EXPECT_TRUE(fails(run(with("echo x >> tries\n" + print(kInit) + "exit 3\n", request)),
+                    ErrorCode::kIo, {"exit code 3"}));
+  EXPECT_EQ(written("tries"), "x\n");
+}
+
+TEST_F(ClaudeCodeEngine, TellsWhatTheProgramSaidWhenItEndsWithoutAResult) {
+  EXPECT_TRUE(fails(run(with("echo 'no license' >&2; exit 7\n")), ErrorCode::kIo,
+                    {"exit code 7", "no license"}));
+  EXPECT_TRUE(fails(run(with("kill -9 $$\n")), ErrorCode::kIo, {"signal 9"}));
+}
+
+TEST_F(ClaudeCodeEngine, NamesTheProgramThatIsMissing) {
+  EngineRequest request = asking("x");
+  request.options = must(Json::parse(R"({"program": "/nowhere/claude"})"));
+  request.session_id = "known";
+  EXPECT_TRUE(fails(run(request), ErrorCode::kNotFound, {"/nowhere/claude"}));
+}
+
+TEST_F(ClaudeCodeEngine, BearsRubbishLongLinesAndAFloodOfErrors) {
+  const auto turn = run(with(print(kInit) + R"(head -c 200000 /dev/zero | tr '\0' 'e' >&2
+head -c 9000000 /dev/zero | tr '\0' 'x'; echo; head -c 100000 /dev/urandom; echo
+)" + print(kResult)));
+  EXPECT_EQ(must(turn).text, "Fine.");
+}
+
+TEST_F(ClaudeCodeEngine, TakesAPromptThatTheProgramDoesNotRead) {
+  EXPECT_EQ(
+      must(run(with(print(kInit) + print(kResult), asking(std::string(3'000'000, 'x'))))).text,
+      "Fine.");
+}
+
+TEST_F(ClaudeCodeEngine, StopsTheProgramAndWhatItStarted) {
+  std::stop_source stop;
+  listener_.go_on = [&] {
+    stop.request_stop();
+    return true;
+  };
+  const std::string line =
+      R"({"type":"assistant","message":{"content":[{"type":"text","text":"working"}]}})";
+  EXPECT_TRUE(
+      fails(run(with("sleep 1000 & echo $! > child\n" + print(kInit) + print(line) + "wait\n"),
+                stop.get_token()),
+            ErrorCode::kIo, {"stopped"}));
+  while (runs(std::stoi(written("child")))) std::this_thread::yield();
+}
+
+TEST_F(ClaudeCodeEngine, GivesTheKeyToTheProgramAloneAndByName) {
+  ::setenv("SKEIN_TEST_KEY", "k-123", 1);
+  EngineRequest request =
+      with("echo \"$ANTHROPIC_API_KEY $ANTHROPIC_BASE_URL $X\" > seen; echo \"$@\" > words\n" +
+           print(kInit) + print(kResult));
+  std::string options = request.options.text();
+  options.insert(
+      options.size() - 1,
+      R"(, "keyVariable": "SKEIN_TEST_KEY", "baseUrl": "http://y", "environment": {"X": "z"})");
+  request.options = must(Json::parse(options));
+  EXPECT_TRUE(ok(run(request)));
+  EXPECT_EQ(written("seen"), "k-123 http://y z\n");
+  EXPECT_THAT(written("words"), Not(HasSubstr("k-123")));
+}
+
+TEST(ClaudeCodePrompts, AreNeverEmpty) {
+  EXPECT_EQ(resumed_prompt({}), "Go on.");
+  EXPECT_EQ(new_prompt({}), "Go on.");
+  EXPECT_EQ(new_prompt({{.role = Role::kUser, .text = "Hi"}}), "Hi");
+}
+
+}  // namespace
+}  // namespace skein::test
