@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/agent_kit.h"
 #include "api/agents.h"
 #include "core/json_object.h"
 #include "core/try.h"
@@ -48,8 +49,18 @@ Result<PreparedAgent> WorkspaceAgents::prepare(const RunScope& scope) {
 }
 
 RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options)
-    : agents_(workspace_agents(settings)),
-      runner_(std::make_unique<Runner>(store, agents_, std::move(options))) {}
+    : agents_(workspace_agents(settings)) {
+  AgentKit::Parts parts;
+  parts.ask = [this](const RunRequest& request, std::stop_token stop) {
+    return runner_->execute(request, {}, std::move(stop));
+  };
+  parts.log = options.log;
+  kit_ = std::make_unique<AgentKit>(settings, store, agents_.agents(), std::move(parts));
+  agents_.equip(kit_->equipment());
+  runner_ = std::make_unique<Runner>(store, agents_, std::move(options));
+}
+
+RunDesk::~RunDesk() = default;
 
 std::string outcome_json(const Run& run, std::string_view response) {
   return JsonObject()

@@ -46,17 +46,21 @@ class WorkspaceAgents final : public AgentSource {
   std::map<std::string, std::shared_ptr<Engine>> engines_;  // under mutex_
 };
 
-// A runner for the agents of a workspace. Borrows the store.
+class AgentKit;
+
+// A runner for the agents of a workspace, with their tools. Borrows the store.
 class RunDesk {
  public:
   RunDesk(const Settings& settings, Store& store, RunnerOptions options = {});
+  ~RunDesk();
 
   Runner& runner() { return *runner_; }
   WorkspaceAgents& agents() { return agents_; }
 
  private:
   WorkspaceAgents agents_;
-  std::unique_ptr<Runner> runner_;
+  std::unique_ptr<AgentKit> kit_;
+  std::unique_ptr<Runner> runner_;  // the first to go
 };
 
 // {"runId":…,"threadId":…,"status":…,"response":…,"run":{…}} on one line.

@@ -100,6 +100,8 @@ std::unique_ptr<Command> cleanup_command();
 CommandGroup checkpoint_commands();       // checkpoint, handoff, resume
 CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
 CommandGroup hook_commands();
+CommandGroup task_commands();
+CommandGroup trigger_commands();
 CommandGroup bench_commands();
 // Borrows the tree, which must be complete when the command runs.
 CommandGroup completion_commands(const CommandTree& tree);

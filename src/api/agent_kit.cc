@@ -1,0 +1,59 @@
+#include "api/agent_kit.h"
+
+#include <utility>
+
+#include "api/work/place.h"
+#include "skein/tasks.h"
+
+namespace skein {
+namespace {
+
+McpOptions options_with(std::function<void(std::string_view)> log) {
+  McpOptions options;
+  options.log = std::move(log);
+  return options;
+}
+
+}  // namespace
+
+AgentKit::AgentKit(const Settings& settings, Store& store, const Agents& agents, Parts parts)
+    : settings_(settings),
+      store_(store),
+      agents_(agents),
+      parts_(std::move(parts)),
+      servers_(options_with(parts_.log)) {}
+
+// The place asks git for its name, which nobody waits for who has no use of it.
+WorkItems& AgentKit::items() {
+  std::call_once(items_made_, [this] {
+    items_ =
+        std::make_unique<WorkItems>(store_, work_place(settings_), system_clock(), random_ids());
+  });
+  return *items_;
+}
+
+std::unique_ptr<ToolBox> AgentKit::tools(const AgentDefinition& agent, const RunScope& scope) {
+  const AgentCapabilities& capabilities = agent.capabilities;
+  if (capabilities.servers.empty() && capabilities.builtin.empty()) return nullptr;
+  std::vector<BuiltInTool> built_in;
+  for (const std::string& name : capabilities.builtin) {
+    if (name == "recall") built_in.push_back(recall_tool(scope, parts_.recall));
+    if (name == "ask_agent") built_in.push_back(ask_agent_tool(scope, agents_, parts_.ask));
+    if (name == "work_items") {
+      for (BuiltInTool& tool : work_item_tools(scope, items())) {
+        built_in.push_back(std::move(tool));
+      }
+    }
+  }
+  return make_tool_box(agent, std::move(built_in), servers_);
+}
+
+AgentEquipment AgentKit::equipment() {
+  return {.tools = [this](const AgentDefinition& agent, const RunScope& scope)
+              -> Result<std::unique_ptr<ToolBox>> { return tools(agent, scope); },
+          .context = [this](const RunScope& scope) -> Result<std::string> {
+            return scope.task_id ? task_context(store_, *scope.task_id) : std::string();
+          }};
+}
+
+}  // namespace skein

@@ -1,0 +1,155 @@
+#include <fmt/format.h>
+
+#include "api/agents.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/table.h"
+#include "core/try.h"
+#include "skein/triggers.h"
+
+namespace skein {
+namespace {
+
+Triggers triggers_of(Store& store) { return {store, system_clock(), random_ids()}; }
+
+class Add : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "add",
+            .summary = "run an agent at times of the clock",
+            .examples =
+                "  skein trigger add reporter \"0 9 * * MON-FRI\" \"What is new?\" --zone "
+                "Europe/Berlin\n"
+                "  skein trigger add cleaner @daily \"Look for stale branches\" --name nightly "
+                "--json\n",
+            .details =
+                "The expression has five fields: minute, hour, day of the month, month, day of "
+                "the week; or it is @hourly,\n@daily, @weekly, @monthly or @yearly. Each time the "
+                "agent gets a new thread. `skein serve` runs what is due;\nwhat was due while "
+                "nobody served is counted as missed."};
+  }
+  std::vector<Argument> arguments() override {
+    return {{.names = "AGENT",
+             .value_name = "AGENT",
+             .help = "who is run",
+             .set = into(trigger_.agent_id),
+             .required = true},
+            {.names = "CRON",
+             .value_name = "CRON",
+             .help = "when",
+             .set = into(trigger_.cron),
+             .required = true},
+            {.names = "TEXT",
+             .value_name = "TEXT",
+             .help = "what it is told",
+             .set = into(trigger_.text),
+             .required = true},
+            {.names = "--zone",
+             .value_name = "ZONE",
+             .help = "the time zone that the expression is meant in (default UTC)",
+             .set = into(trigger_.zone)},
+            {.names = "--name",
+             .value_name = "NAME",
+             .help = "for people",
+             .set = into(trigger_.name)}};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_TRY(workspace_agents(settings).get(trigger_.agent_id));
+    SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
+    Triggers triggers = triggers_of(*store);
+    SKEIN_ASSIGN(const Trigger trigger, triggers.add(trigger_));
+    SKEIN_ASSIGN(const TriggerInfo info, triggers.show(trigger.id));
+    if (context.json()) {
+      context.out().write(to_json(info) + "\n");
+    } else {
+      context.out().write(trigger.id + "\n");
+      if (info.next) print_notice("due next at " + info.next->str());
+    }
+    return kExitDone;
+  }
+
+ private:
+  NewTrigger trigger_;
+};
+
+std::string last_text(Context& context, const TriggerInfo& info) {
+  if (!info.last) return "-";
+  std::string text =
+      fmt::format("{} {}", context.style().time(info.last->at), to_string(info.last->status));
+  if (!info.last->thread_id.empty()) text += " " + info.last->thread_id;
+  return text;
+}
+
+class List : public Command {
+ public:
+  CommandInfo info() const override {
+    return {
+        .name = "list",
+        .summary = "print triggers, when they are due, and what they missed",
+        .examples =
+            "  skein trigger list\n"
+            "  skein trigger list --json\n",
+        .details = "OVERDUE is what is due and was not dealt with yet: nobody serves the store."};
+  }
+  std::vector<Argument> arguments() override { return {}; }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const std::vector<TriggerInfo> infos, triggers_of(*store).list());
+    Table table(context,
+                {"ID", "NAME", "AGENT", "CRON", "ZONE", "NEXT", "LAST", "MISSED", "OVERDUE"});
+    for (const TriggerInfo& info : infos) {
+      const Trigger& trigger = info.trigger;
+      const std::string next = info.next              ? context.style().time(*info.next)
+                               : info.problem.empty() ? "never"
+                                                      : info.problem;
+      table.add({trigger.id, trigger.name.empty() ? "-" : trigger.name, trigger.agent_id,
+                 trigger.cron, trigger.zone, next, last_text(context, info),
+                 std::to_string(info.last ? info.last->missed : 0), std::to_string(info.overdue)},
+                to_json(info));
+    }
+    table.print();
+    return kExitDone;
+  }
+};
+
+class Remove : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "remove",
+            .summary = "forget a trigger; its threads and runs stay",
+            .examples = "  skein trigger remove trigger-19beb43dddb3c47c\n"};
+  }
+  std::vector<Argument> arguments() override {
+    return {{.names = "ID",
+             .value_name = "ID",
+             .help = "the trigger",
+             .set = into(id_),
+             .required = true}};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
+    SKEIN_ASSIGN(const Trigger trigger, triggers_of(*store).remove(id_));
+    context.out().write(context.json() ? "{\"removed\":\"" + trigger.id + "\"}\n"
+                                       : "removed " + trigger.id + "\n");
+    return kExitDone;
+  }
+
+ private:
+  std::string id_;
+};
+
+}  // namespace
+
+CommandGroup trigger_commands() {
+  CommandGroup group{"trigger", "agents that are run at times of the clock", {}};
+  group.commands.push_back(std::make_unique<Add>());
+  group.commands.push_back(std::make_unique<List>());
+  group.commands.push_back(std::make_unique<Remove>());
+  return group;
+}
+
+}  // namespace skein
