@@ -235,6 +235,18 @@ Result<void> RunBook::close_unheld(const Run& run, const OpenRun& open) {
   return {};
 }
 
+Result<void> RunBook::close_waiting(const Run& run) {
+  constexpr int kAttempts = 100;
+  for (int attempt = 1;; ++attempt) {
+    SKEIN_ASSIGN(const auto open, find_open(run.id));
+    if (!open) return {};
+    auto closed = close_unheld(run, *open);
+    if (closed || closed.error().code != ErrorCode::kConflict || attempt == kAttempts) {
+      return closed;
+    }
+  }
+}
+
 Result<void> RunBook::claim_effects(const OpenRun& open) {
   Run run;
   run.id = open.run_id;

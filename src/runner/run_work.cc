@@ -354,8 +354,8 @@ Result<RunOutcome> RunWork::refused(Error error) {
   run_.error = error;
   run_.ended_at = parts_.clock.now();
   // One that waited has a record, which is to say what became of it; others leave nothing.
-  if (const auto open = parts_.book.find_open(run_.id); open && *open && !run_.question) {
-    if (auto closed = parts_.book.close_unheld(run_, **open); !closed) {
+  if (!run_.question) {
+    if (auto closed = parts_.book.close_waiting(run_); !closed) {
       parts_.log("run " + run_.id + ": " + closed.error().message);
     }
   }
@@ -370,7 +370,8 @@ bool RunWork::finish(RunStatus status) {
     run_.duration_ms = earlier_ms_ + static_cast<double>(parts_.clock.boot_ms() - began_boot_ms_);
   }
   auto finished = parts_.book.finish(run_, token_);
-  if (!finished && finished.error().code == ErrorCode::kFenced) {
+  const auto refused = [&](ErrorCode code) { return !finished && finished.error().code == code; };
+  if (refused(ErrorCode::kFenced) || refused(ErrorCode::kNotFound)) {
     const auto thread = parts_.store.get(run_.thread);
     if (!thread || *thread) return false;
     finished = parts_.book.finish_unfenced(run_);

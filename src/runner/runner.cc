@@ -262,8 +262,9 @@ Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted) {
   run.error = live.why();
   if (!accepted.answer) {
     run.ended_at = parts_.clock.now();
-    SKEIN_ASSIGN(const auto open, book_.find_open(run.id));
-    if (open) SKEIN_TRY(book_.close_unheld(run, *open));
+    if (auto closed = book_.close_waiting(run); !closed) {
+      parts_.log("run " + run.id + ": " + closed.error().message);
+    }
   }
   live.tell_end(run);
   if (run.error) return tl::unexpected(*run.error);

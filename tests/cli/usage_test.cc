@@ -15,10 +15,24 @@ using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
-const std::vector<std::vector<std::string>> kCommands = {
-    {"thread", "create"}, {"thread", "list"}, {"thread", "show"},   {"thread", "append"},
-    {"thread", "events"}, {"thread", "fork"}, {"thread", "delete"}, {"import"},
-    {"export"},           {"doctor"},         {"completion"}};
+const std::vector<std::vector<std::string>> kCommands = {{"thread", "create"},
+                                                         {"thread", "list"},
+                                                         {"thread", "show"},
+                                                         {"thread", "append"},
+                                                         {"thread", "events"},
+                                                         {"thread", "fork"},
+                                                         {"thread", "delete"},
+                                                         {"import"},
+                                                         {"export"},
+                                                         {"doctor"},
+                                                         {"completion"},
+                                                         {"run"},
+                                                         {"chat"},
+                                                         {"usage"},
+                                                         {"runs", "list"},
+                                                         {"runs", "show"},
+                                                         {"runs", "cancel"},
+                                                         {"runs", "resume"}};
 
 TEST(Usage, EveryCommandHasHelpWithExamples) {
   const Workspace workspace;
