@@ -1,9 +1,8 @@
 #include "bench/memory_use.h"
 
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include "bench/in_child.h"
 #include "bench/workload.h"
 #include "core/try.h"
 
@@ -11,12 +10,6 @@ namespace skein::bench {
 namespace {
 
 constexpr std::size_t kBatch = 500;
-
-double peak_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
 
 Result<void> append_some(Store& store, ThreadId thread, std::size_t first, std::size_t count) {
   std::vector<Append> batch;
@@ -59,26 +52,14 @@ Result<MemoryUse> work(const std::string& url, std::size_t events) {
 
 }  // namespace
 
+double peak_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
 Result<MemoryUse> measure_memory(const std::string& url, std::size_t events) {
-  int pipe_ends[2];
-  if (pipe(pipe_ends) != 0) return fail(ErrorCode::kIo, "pipe");
-  const pid_t child = fork();
-  if (child < 0) return fail(ErrorCode::kIo, "fork");
-  if (child == 0) {
-    const auto use = work(url, events);
-    if (!use) dprintf(STDERR_FILENO, "%s\n", use.error().message.c_str());
-    const bool told =
-        use && write(pipe_ends[1], &*use, sizeof *use) == static_cast<ssize_t>(sizeof *use);
-    _exit(told ? 0 : 1);
-  }
-  close(pipe_ends[1]);
-  MemoryUse use;
-  const bool heard = read(pipe_ends[0], &use, sizeof use) == static_cast<ssize_t>(sizeof use);
-  close(pipe_ends[0]);
-  int status = 0;
-  waitpid(child, &status, 0);
-  if (!heard || status != 0) return fail(ErrorCode::kIo, "the child process failed");
-  return use;
+  return in_child([&] { return work(url, events); });
 }
 
 }  // namespace skein::bench

@@ -16,6 +16,12 @@ pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(re2 REQUIRED re2)
 
+find_library(SKEIN_STEMMER stemmer REQUIRED)
+find_path(SKEIN_STEMMER_INCLUDE libstemmer.h REQUIRED)
+add_library(skein_stemmer INTERFACE)
+target_link_libraries(skein_stemmer INTERFACE "${SKEIN_STEMMER}")
+target_include_directories(skein_stemmer SYSTEM INTERFACE "${SKEIN_STEMMER_INCLUDE}")
+
 if(SKEIN_BUILD_TESTS)
   find_package(GTest REQUIRED)
 endif()
@@ -33,5 +39,5 @@ set(SKEIN_USES_core
     PkgConfig::xxhash
     PkgConfig::utf8proc
     ${re2_LINK_LIBRARIES})
-set(SKEIN_USES_recall ${CMAKE_DL_LIBS})
+set(SKEIN_USES_recall skein_stemmer ${CMAKE_DL_LIBS})
 set(SKEIN_USES_cli CLI11::CLI11)

@@ -20,6 +20,7 @@ namespace {
 struct ConfigFile {
   std::optional<std::string> store;
   std::optional<std::string> default_agent;
+  std::optional<std::string> embedder;
   std::optional<std::string> project;
   std::vector<ActiveLimit> active_limits;
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
@@ -122,10 +123,16 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
     config.agents = Json::trusted(std::string(member.value));
     return {};
   }
-  if (member.name != "store" && member.name != "defaultAgent" && member.name != "project") {
+  std::optional<std::string>* const setting = member.name == "store" ? &config.store
+                                              : member.name == "defaultAgent"
+                                                  ? &config.default_agent
+                                              : member.name == "embedder" ? &config.embedder
+                                              : member.name == "project"  ? &config.project
+                                                                          : nullptr;
+  if (setting == nullptr) {
     return fail(ErrorCode::kInvalid,
-                "is not a setting; those are store, defaultAgent, project, maxActiveThreads, "
-                "knowledgeRepos, agents, redact");
+                "is not a setting; those are store, defaultAgent, embedder, project, "
+                "maxActiveThreads, knowledgeRepos, agents, redact");
   }
   const auto value = json_to_string(member.value);
   if (!value || value->empty()) {
@@ -133,9 +140,7 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
   }
   if (member.name == "defaultAgent") SKEIN_TRY(check_agent_id(*value));
   if (member.name == "project") SKEIN_TRY(check_project(*value));
-  (member.name == "store"     ? config.store
-   : member.name == "project" ? config.project
-                              : config.default_agent) = value;
+  *setting = value;
   return {};
 }
 
@@ -235,6 +240,8 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   settings.knowledge_repos = std::move(config.knowledge_repos);
   settings.redaction_rules = std::move(config.redaction_rules);
   settings.redaction_without = std::move(config.redaction_without);
+  const auto embedder = environment("SKEIN_EMBEDDER");
+  settings.embedder = embedder.value_or(config.embedder.value_or("auto"));
   settings.default_agent = config.default_agent.value_or("default");
   settings.active_limits = std::move(config.active_limits);
   settings.project = config.project;

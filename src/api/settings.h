@@ -17,7 +17,7 @@
 namespace skein {
 
 // What was asked for on the command line. It wins over the environment (SKEIN_STORE,
-// SKEIN_WORKSPACE), that over the configuration file, and that over the defaults.
+// SKEIN_WORKSPACE, SKEIN_EMBEDDER), that over the configuration file, and that over the defaults.
 struct SettingsRequest {
   std::optional<std::string> store;
   std::optional<std::string> workspace;
@@ -31,6 +31,7 @@ struct Settings {
   std::vector<ActiveLimit> active_limits;
   // Whose state checkpoints record.
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
+  std::string embedder;                // which model makes vectors, as open_embedder takes it
   std::optional<std::string> project;  // of the workspace, where the configuration names it
   Json agents;  // definitions in the configuration, an object by id (api/agents.h); or absent
   std::vector<RedactionRule> redaction_rules;        // besides the built-in ones
@@ -39,12 +40,12 @@ struct Settings {
 };
 
 // The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
-// It is a JSON object with any of "store", "defaultAgent", "project", "maxActiveThreads" (an
-// object: a key of threads' metadata, and how many may be active with the same value of it),
-// "knowledgeRepos" (an object: names, and folders from the workspace), "agents" (an object: ids,
-// and definitions, which are not looked at here) and "redact" (an object: names of rules, and
-// regular expressions, or false for a built-in rule that is not wanted); anything else in it is
-// kInvalid, naming file, field and reason. A relative path in its "store" starts from the
+// It is a JSON object with any of "store", "defaultAgent", "embedder", "project",
+// "maxActiveThreads" (an object: a key of threads' metadata, and how many may be active with the
+// same value of it), "knowledgeRepos" (an object: names, and folders from the workspace), "agents"
+// (an object: ids, and definitions, which are not looked at here) and "redact" (an object: names of
+// rules, and regular expressions, or false for a built-in rule that is not wanted); anything else
+// in it is kInvalid, naming file, field and reason. A relative path in its "store" starts from the
 // workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
 

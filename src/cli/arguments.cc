@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdlib>
 
+#include "core/json.h"
 #include "core/try.h"
 
 namespace skein {
@@ -97,6 +98,21 @@ std::optional<std::string> session_of(const std::optional<std::string>& typed) {
   const char* known = std::getenv("SKEIN_SESSION");
   if (known == nullptr || *known == '\0') return std::nullopt;
   return std::string(known);
+}
+
+Argument::Set into_filter(std::vector<MetadataEquals>& filter) {
+  return [&filter](std::string_view typed) -> Result<void> {
+    const std::size_t equals = typed.find('=');
+    if (equals == std::string_view::npos || equals == 0) {
+      return fail(ErrorCode::kInvalid, "must be KEY=VALUE, not \"" + std::string(typed) + "\"");
+    }
+    const std::string_view value = typed.substr(equals + 1);
+    auto json = Json::parse(value);
+    const bool is_text = !json.has_value();
+    if (is_text && !valid_utf8(value)) return fail(ErrorCode::kInvalid, "must be UTF-8");
+    filter.push_back({std::string(typed.substr(0, equals)), is_text ? Json::string(value) : *json});
+    return {};
+  };
 }
 
 Argument thread_argument(std::optional<ThreadRef>& thread) {

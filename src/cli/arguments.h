@@ -12,6 +12,7 @@
 #include "skein/clock.h"
 #include "skein/ids.h"
 #include "skein/json.h"
+#include "skein/store.h"
 
 namespace skein {
 
@@ -23,6 +24,8 @@ Argument::Set into(std::optional<std::uint64_t>& number);  // decimal digits onl
 Argument::Set into(std::optional<ThreadRef>& thread);
 Argument::Set into(std::vector<ThreadRef>& threads);
 Argument::Set into_object(Json& object);
+// KEY=VALUE, where a VALUE that is JSON is compared as such.
+Argument::Set into_filter(std::vector<MetadataEquals>& filter);
 // ISO 8601, a date alone (its first moment in UTC), or how long ago: "7d", "12h", "30m".
 Argument::Set into_time(std::optional<Timestamp>& time);
 

@@ -11,6 +11,7 @@
 #include "bench/context_bench.h"
 #include "bench/embedding_bench.h"
 #include "bench/runs_bench.h"
+#include "bench/search_bench.h"
 #include "bench/store_bench.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -144,6 +145,18 @@ CommandInfo runs_info() {
               "The exit code is 1 when a goal\nwas missed."};
 }
 
+CommandInfo search_info() {
+  return {.name = "search",
+          .summary = "measure how fast search answers and indexes, and what it needs",
+          .examples =
+              "  skein bench search --quick\n"
+              "  skein bench search --only million\n",
+          .details =
+              "Works in a new folder and removes it in the end. The whole takes some minutes and "
+              "three gigabytes. Vectors are\nsynthetic, except where the model's time is what is "
+              "measured. The exit code is 1 when a goal was missed."};
+}
+
 }  // namespace
 
 CommandGroup bench_commands() {
@@ -155,6 +168,8 @@ CommandGroup bench_commands() {
   group.commands.push_back(
       std::make_unique<Bench>(embedding_info(), bench::embedding_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(runs_info(), bench::runs_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(search_info(), bench::search_bench_parts()));
+  group.commands.push_back(recall_bench_command());
   return group;
 }
 

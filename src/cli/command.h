@@ -102,7 +102,9 @@ CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
 CommandGroup hook_commands();
 CommandGroup task_commands();
 CommandGroup trigger_commands();
+CommandGroup recall_commands();  // search, backfill
 CommandGroup bench_commands();
+std::unique_ptr<Command> recall_bench_command();
 // Borrows the tree, which must be complete when the command runs.
 CommandGroup completion_commands(const CommandTree& tree);
 

@@ -54,7 +54,7 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
        .is_path = true},
       {.names = "--config",
        .value_name = "FILE",
-       .help = "settings as JSON: store, defaultAgent, project, maxActiveThreads, "
+       .help = "settings as JSON: store, defaultAgent, embedder, project, maxActiveThreads, "
                "knowledgeRepos, redact (default WORKSPACE/.skein/config.json)",
        .set = into(target.settings.config),
        .is_path = true},

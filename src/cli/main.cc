@@ -20,6 +20,7 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(runs_commands());
   tree.groups.push_back(item_commands());
   tree.groups.push_back(session_commands());
+  tree.groups.push_back(recall_commands());
   tree.groups.push_back(watch_commands());
   tree.groups.push_back(checkpoint_commands());
   tree.groups.push_back(checkpoint_list_commands());

@@ -14,21 +14,6 @@
 namespace skein {
 namespace {
 
-Argument::Set into_filter(std::vector<MetadataEquals>& filter) {
-  return [&filter](std::string_view typed) -> Result<void> {
-    const std::size_t equals = typed.find('=');
-    if (equals == std::string_view::npos || equals == 0) {
-      return fail(ErrorCode::kInvalid, "must be KEY=VALUE, not \"" + std::string(typed) + "\"");
-    }
-    const std::string_view value = typed.substr(equals + 1);
-    auto json = Json::parse(value);
-    const bool is_text = !json.has_value();
-    if (is_text && !valid_utf8(value)) return fail(ErrorCode::kInvalid, "must be UTF-8");
-    filter.push_back({std::string(typed.substr(0, equals)), is_text ? Json::string(value) : *json});
-    return {};
-  };
-}
-
 class List : public Command {
  public:
   CommandInfo info() const override {

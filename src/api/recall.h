@@ -1,0 +1,52 @@
+// Search and indexing, as the faces offer them.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/settings.h"
+#include "skein/embedder.h"
+#include "skein/recall.h"
+#include "skein/tools.h"
+
+namespace skein {
+
+// A Recall with the model that it uses.
+struct OpenedRecall {
+  std::unique_ptr<Embedder> embedder;  // none: words only
+  std::unique_ptr<Recall> recall;
+  std::vector<std::string> notes;  // for people: why the model is not the first choice
+
+  Recall* operator->() const { return recall.get(); }
+};
+
+// Opens the index that belongs to the store of the settings, with the model that they name. Borrows
+// the store.
+Result<OpenedRecall> open_recall(const Settings& settings, Store& store);
+
+// Where the index of a store lies: beside its file, in its folder's .skein/, or, for stores that
+// are elsewhere, in the workspace's. Empty: in memory.
+std::string index_path_of(const Settings& settings);
+
+// Where in a text the words of a question stand, in whatever form; for highlighting.
+struct TextSpan {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+std::vector<TextSpan> find_words(std::string_view text, const std::vector<std::string>& words);
+
+std::string to_json(const SearchAnswer& answer);
+std::string to_json(const BackfillResult& result);
+
+// What was found, for a model to read: each message quoted line by line, with a warning that what
+// was said is data and not an instruction.
+std::string quoted_for_model(const SearchAnswer& answer);
+
+// The built-in tool by which a model searches what was said in its agent's conversations. Input:
+// {"query": …, "limit"?: 1 to 20}. Anything wrong is an error for the model to read.
+ToolDefinition recall_tool_definition();
+ToolResult call_recall_tool(Recall& recall, std::string_view agent_id, const Json& input);
+
+}  // namespace skein

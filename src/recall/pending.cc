@@ -1,0 +1,150 @@
+#include "recall/pending.h"
+
+#include <unordered_map>
+
+#include "core/try.h"
+#include "recall/index/message_writer.h"
+#include "recall/index/names.h"
+#include "recall/index/thread_rows.h"
+
+namespace skein {
+namespace {
+
+constexpr std::size_t kMostChanges = 2000;
+constexpr std::uint64_t kMostEvents = 2000;
+
+class Counter {
+ public:
+  Counter(Store& store, IndexFile& file, const std::optional<std::string>& agent)
+      : store_(store), file_(file), agent_(agent) {}
+
+  Result<Pending> count() {
+    std::string cursor;
+    {
+      SKEIN_ASSIGN(IndexReading reading, file_.read());
+      SKEIN_ASSIGN(cursor, index_text(reading.db(), kCursor));
+      SKEIN_TRY(add_known(reading.db()));
+    }
+    if (cursor.empty()) {
+      SKEIN_TRY(add_listed());
+    } else {
+      SKEIN_TRY(add_changed(cursor));
+    }
+    std::uint64_t events = unlisted_;
+    for (const auto& [thread, range] : ranges_) events += range.last - range.covered;
+    if (!complete_ || events > kMostEvents) return Pending{events, false};
+    return count_messages();
+  }
+
+ private:
+  struct Range {
+    Seq covered = 0;
+    Seq last = 0;
+  };
+
+  Result<void> add_known(Database& db) {
+    std::optional<std::int64_t> number;
+    if (agent_) {
+      SKEIN_ASSIGN(number, find_name(db, kAgentNames, *agent_));
+      if (!number) return {};
+    }
+    SKEIN_ASSIGN(const auto threads, threads_behind(db, number, kMostChanges));
+    if (threads.size() == kMostChanges) {
+      complete_ = false;
+      SKEIN_ASSIGN(unlisted_, events_behind(db, number));
+      return {};
+    }
+    for (const ThreadId thread : threads) {
+      SKEIN_ASSIGN(const auto row, find_thread_row(db, thread));
+      if (row && row->covered < row->target) {
+        ranges_[thread.bits()] = {row->covered, row->target};
+      }
+    }
+    return {};
+  }
+
+  // Nothing was ever indexed: all that there is.
+  Result<void> add_listed() {
+    ListQuery query;
+    query.agent_id = agent_;
+    query.limit = kMostChanges / 2;
+    SKEIN_ASSIGN(const ThreadPage page, store_.list(query));
+    for (const Manifest& manifest : page.threads) add(manifest.id, 0, manifest.last_seq);
+    complete_ = complete_ && page.next.empty();
+    return {};
+  }
+
+  void add(ThreadId thread, Seq covered, Seq last) {
+    if (last <= covered) return;
+    Range& range = ranges_.try_emplace(thread.bits(), Range{covered, last}).first->second;
+    range.last = std::max(range.last, last);
+  }
+
+  Result<void> add_changed(const std::string& cursor) {
+    auto batch = store_.changes(cursor, kMostChanges, {});
+    if (!batch && batch.error().code == ErrorCode::kInvalid) return add_listed();
+    SKEIN_TRY(batch);
+    complete_ = complete_ && batch->changes.size() < kMostChanges;
+    std::unordered_map<std::uint64_t, Seq> last;
+    for (const Change& change : batch->changes) {
+      if (change.kind == ChangeKind::kRemoved) last.erase(change.thread.bits());
+      if (change.kind != ChangeKind::kAppended) continue;
+      Seq& seq = last[change.thread.bits()];
+      seq = std::max(seq, change.seq);
+    }
+    for (const auto& [bits, seq] : last) {
+      const ThreadId thread = ThreadId::from_bits(bits);
+      SKEIN_ASSIGN(const auto covered, covered_of(thread));
+      if (covered) add(thread, *covered, seq);
+    }
+    return {};
+  }
+
+  // Nothing: the thread is not the agent's.
+  Result<std::optional<Seq>> covered_of(ThreadId thread) {
+    {
+      SKEIN_ASSIGN(IndexReading reading, file_.read());
+      SKEIN_ASSIGN(const auto row, find_thread_row(reading.db(), thread));
+      if (row && row->state != ThreadState::kGone) {
+        if (!agent_) return row->covered;
+        SKEIN_ASSIGN(const auto number, find_name(reading.db(), kAgentNames, *agent_));
+        return number == row->agent ? std::optional(row->covered) : std::nullopt;
+      }
+    }
+    const auto manifest = store_.get(thread);
+    if (!manifest || !*manifest || (agent_ && (**manifest).agent_id != *agent_)) {
+      return std::nullopt;
+    }
+    return 0;
+  }
+
+  Result<Pending> count_messages() {
+    Pending pending;
+    for (const auto& [bits, range] : ranges_) {
+      const auto read =
+          store_.read(ThreadId::from_bits(bits), {.from = range.covered + 1}, [&](Event& event) {
+            if (event.seq > range.last) return false;
+            if (recalled_message(event) != nullptr) ++pending.count;
+            return true;
+          });
+      if (!read && read.error().code != ErrorCode::kDamaged) return tl::unexpected(read.error());
+    }
+    return pending;
+  }
+
+  Store& store_;
+  IndexFile& file_;
+  const std::optional<std::string>& agent_;
+  std::unordered_map<std::uint64_t, Range> ranges_;
+  std::uint64_t unlisted_ = 0;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+Result<Pending> count_pending(Store& store, IndexFile& file,
+                              const std::optional<std::string>& agent) {
+  return Counter(store, file, agent).count();
+}
+
+}  // namespace skein

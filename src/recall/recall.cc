@@ -1,0 +1,212 @@
+#include "skein/recall.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+#include "core/file.h"
+#include "core/try.h"
+#include "recall/index/indexer.h"
+#include "recall/index/vector_filler.h"
+#include "recall/searcher.h"
+
+namespace skein {
+
+class Recall::Impl {
+ public:
+  Impl(Store& store, RecallOptions options, std::unique_ptr<IndexFile> file)
+      : options_(std::move(options)),
+        file_(std::move(file)),
+        indexer_(store, *file_),
+        searcher_(store, *file_, options_.embedder,
+                  options_.clock != nullptr ? *options_.clock : system_clock()) {
+    if (options_.embedder == nullptr) return;
+    filler_.emplace(store, *file_, *options_.embedder, options_.vectors_folder);
+    model_ = options_.embedder->model();
+  }
+
+  Result<SearchAnswer> search(std::string_view query, const SearchOptions& options) {
+    return searcher_.search(query, options);
+  }
+
+  Result<BackfillResult> backfill(const BackfillOptions& options) {
+    if (options.agent_id) SKEIN_TRY(check_agent_id(*options.agent_id));
+    if (options.rebuild) SKEIN_TRY(file_->clear());
+    Work work{.agent = options.agent_id, .progress = options.progress, .stop = options.stop};
+    SKEIN_TRY(indexer_.follow_feed({}, work.counts));
+    SKEIN_TRY(indexer_.look_through(options.agent_id, work.counts, options.stop));
+    SKEIN_TRY(do_all(work));
+    if (work.counts.removed > 0) SKEIN_TRY(sweep());
+    if (filler_) SKEIN_TRY(filler_->mend_files());
+    return result_of(work);
+  }
+
+  Result<BackfillResult> index_new(std::chrono::milliseconds wait, std::stop_token stop) {
+    Work work{.agent = {}, .progress = {}, .stop = std::move(stop)};
+    SKEIN_TRY(indexer_.follow_feed(wait, work.counts));
+    work.after = embedded_until_;
+    SKEIN_TRY(do_all(work));
+    // What was tried and had no text any more is not tried again.
+    if (!work.stop.stop_requested()) embedded_until_ = work.after;
+    return result_of(work);
+  }
+
+  Result<RecallStatus> status(const std::optional<std::string>& agent) {
+    RecallStatus status;
+    status.model = model_;
+    SKEIN_ASSIGN(IndexReading reading, file_->read());
+    const auto count = [&](const char* sql) -> Result<std::uint64_t> {
+      SKEIN_ASSIGN(Query query, reading.db().query(sql));
+      query.bind(agent);
+      SKEIN_ASSIGN(const bool row, query.step());
+      return row ? static_cast<std::uint64_t>(query.integer(0)) : 0;
+    };
+    SKEIN_ASSIGN(status.messages,
+                 count("SELECT sum(messages) FROM agents WHERE ?1 IS NULL OR name = ?1"));
+    SKEIN_ASSIGN(status.threads, count("SELECT count(*) FROM threads JOIN agents USING (agent) "
+                                       "WHERE state <> 2 AND (?1 IS NULL OR name = ?1)"));
+    if (!file_->path().empty()) {
+      SKEIN_ASSIGN(const auto stamp, stat_file(file_->path()));
+      status.bytes = stamp ? stamp->size : 0;
+    }
+    if (model_.empty()) return status;
+    SKEIN_ASSIGN(Query query,
+                 reading.db().query("SELECT count(*) FROM vectors JOIN models m USING (model) JOIN "
+                                    "messages USING (message) JOIN agents a USING (agent) "
+                                    "WHERE m.name = ?1 AND (?2 IS NULL OR a.name = ?2)"));
+    query.bind(std::string_view(model_), agent);
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (row) status.with_vectors = static_cast<std::uint64_t>(query.integer(0));
+    return status;
+  }
+
+  const std::string& model() const { return model_; }
+
+ private:
+  struct Work {
+    std::optional<std::string> agent;
+    std::function<void(const BackfillProgress&)> progress;
+    std::stop_token stop;
+    IndexCounts counts{};
+    std::uint64_t embedded = 0;
+    std::int64_t after = 0;  // messages up to this one have been embedded
+  };
+
+  Result<void> do_all(Work& work) {
+    std::uint64_t total = 0;
+    if (work.progress) {
+      SKEIN_ASSIGN(total, behind(work.agent));
+    }
+    for (bool more = true; more && !work.stop.stop_requested();) {
+      SKEIN_ASSIGN(more, indexer_.index_some(work.agent, work.counts));
+      if (!work.progress) continue;
+      total = std::max(total, work.counts.events);
+      work.progress({work.counts.events, total, false});
+    }
+    return filler_ ? embed_all(work) : Result<void>();
+  }
+
+  Result<void> embed_all(Work& work) {
+    std::uint64_t total = 0;
+    if (work.progress) {
+      SKEIN_ASSIGN(total, filler_->missing(work.agent));
+    }
+    while (!work.stop.stop_requested()) {
+      SKEIN_ASSIGN(const auto kept, filler_->fill_some(work.agent, work.after));
+      if (!kept) break;
+      work.embedded += *kept;
+      if (work.progress) work.progress({work.embedded, std::max(total, work.embedded), true});
+    }
+    return {};
+  }
+
+  Result<std::uint64_t> behind(const std::optional<std::string>& agent) {
+    SKEIN_ASSIGN(IndexReading reading, file_->read());
+    std::optional<std::int64_t> number;
+    if (agent) {
+      SKEIN_ASSIGN(number, find_name(reading.db(), kAgentNames, *agent));
+      if (!number) return 0;
+    }
+    return events_behind(reading.db(), number);
+  }
+
+  Result<void> sweep() {
+    SKEIN_ASSIGN(IndexWriting writing, file_->write());
+    SKEIN_TRY(sweep_names(writing));
+    return writing.commit();
+  }
+
+  BackfillResult result_of(const Work& work) const {
+    return {.embedded = filler_ ? work.embedded : work.counts.added,
+            .cleaned = work.counts.removed,
+            .stopped = work.stop.stop_requested()};
+  }
+
+  const RecallOptions options_;
+  std::string model_;
+  std::unique_ptr<IndexFile> file_;
+  Indexer indexer_;
+  Searcher searcher_;
+  std::optional<VectorFiller> filler_;
+  std::atomic<std::int64_t> embedded_until_ = 0;
+};
+
+Recall::Recall(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Recall::~Recall() = default;
+
+Result<std::unique_ptr<Recall>> Recall::open(Store& store, RecallOptions options) {
+  SKEIN_ASSIGN(auto file, IndexFile::open(options.index_path));
+  return std::unique_ptr<Recall>(
+      new Recall(std::make_unique<Impl>(store, std::move(options), std::move(file))));
+}
+
+Result<SearchAnswer> Recall::search(std::string_view query, const SearchOptions& options) {
+  return impl_->search(query, options);
+}
+Result<BackfillResult> Recall::backfill(const BackfillOptions& options) {
+  return impl_->backfill(options);
+}
+Result<BackfillResult> Recall::index_new(std::chrono::milliseconds wait, std::stop_token stop) {
+  return impl_->index_new(wait, std::move(stop));
+}
+Result<RecallStatus> Recall::status(const std::optional<std::string>& agent_id) {
+  return impl_->status(agent_id);
+}
+const std::string& Recall::model() const { return impl_->model(); }
+
+class RecallFollower::Impl {
+ public:
+  Impl(Recall& recall, std::function<void(const Error&)> notice)
+      : recall_(recall),
+        notice_(std::move(notice)),
+        thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
+
+ private:
+  // How long an end may have to wait, and how long a failure is given to pass.
+  static constexpr std::chrono::milliseconds kWait{250};
+  static constexpr std::chrono::seconds kPause{5};
+
+  void run(std::stop_token stop) {
+    while (!stop.stop_requested()) {
+      if (auto done = recall_.index_new(kWait, stop); !done) {
+        if (notice_) notice_(done.error());
+        std::unique_lock lock(mutex_);
+        pause_.wait_for(lock, stop, kPause, [] { return false; });
+      }
+    }
+  }
+
+  Recall& recall_;
+  const std::function<void(const Error&)> notice_;
+  std::mutex mutex_;
+  std::condition_variable_any pause_;
+  std::jthread thread_;  // last: it uses the others
+};
+
+RecallFollower::RecallFollower(Recall& recall, std::function<void(const Error&)> notice)
+    : impl_(std::make_unique<Impl>(recall, std::move(notice))) {}
+RecallFollower::~RecallFollower() = default;
+
+}  // namespace skein

@@ -1,0 +1,291 @@
+#include <atomic>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "contract/recall_fixture.h"
+
+namespace skein::test {
+namespace {
+
+SKEIN_RECALL_ON_EVERY_BACKEND(Backfill);
+
+TEST_P(Backfill, CountsWhatIsNewAndNothingTwice) {
+  const Manifest thread = thread_with({"one", "two"});
+  BackfillResult result = backfill();
+  EXPECT_EQ(result.embedded, 2u);
+  EXPECT_EQ(result.cleaned, 0u);
+  result = backfill();
+  EXPECT_EQ(result.embedded, 0u);
+  EXPECT_EQ(result.cleaned, 0u);
+  must_append(store(), thread.id, message("three"));
+  EXPECT_EQ(backfill().embedded, 1u);
+  EXPECT_EQ(must(recall().status()).messages, 3u);
+}
+
+TEST_P(Backfill, OfOneAgentLeavesTheOthers) {
+  thread_with({"one"}, "one");
+  thread_with({"two", "two"}, "two");
+  EXPECT_EQ(backfill("two").embedded, 2u);
+  EXPECT_EQ(backfill("two").embedded, 0u);
+  EXPECT_EQ(backfill("nobody").embedded, 0u);
+  EXPECT_EQ(backfill().embedded, 1u);
+  EXPECT_TRUE(fails(recall().backfill({.agent_id = "a/b"}), ErrorCode::kInvalid));
+}
+
+TEST_P(Backfill, RemovesWhatThreadsLeftBehind) {
+  const Manifest gone = thread_with({"one", "two"});
+  const Manifest stays = thread_with({"three"});
+  backfill();
+  must(store().remove(gone.id));
+  const BackfillResult result = backfill();
+  EXPECT_EQ(result.embedded, 0u);
+  EXPECT_EQ(result.cleaned, 2u);
+  EXPECT_EQ(backfill().cleaned, 0u);
+  EXPECT_EQ(must(recall().status()).messages, 1u);
+  EXPECT_EQ(must(recall().status()).threads, 1u);
+}
+
+TEST_P(Backfill, NoticesAThreadThatWasMadeAgainUnderTheSameId) {
+  const Manifest old = thread_with({"the old words"});
+  backfill();
+  must(store().remove(old.id));
+  clock().advance(std::chrono::minutes(1));
+  NewThread again;
+  again.agent_id = "agent";
+  again.id = old.id;
+  again.events = {message("the new words")};
+  must(store().create(again));
+  const BackfillResult result = backfill();
+  EXPECT_EQ(result.embedded, 1u);
+  EXPECT_EQ(result.cleaned, 1u);
+  EXPECT_THAT(found("words"), ElementsAre("the new words"));
+}
+
+TEST_P(Backfill, GoesOnWhereItWasStopped) {
+  for (int i = 0; i < 30; ++i) {
+    std::vector<std::string> texts(300, "message of thread " + std::to_string(i));
+    thread_with(texts);
+  }
+  std::stop_source stop;
+  BackfillOptions options;
+  options.stop = stop.get_token();
+  options.progress = [&](const BackfillProgress& progress) {
+    EXPECT_LE(progress.done, progress.total);
+    stop.request_stop();
+  };
+  const BackfillResult first = must(recall().backfill(options));
+  EXPECT_TRUE(first.stopped);
+  EXPECT_GT(first.embedded, 0u);
+  EXPECT_LT(first.embedded, 9000u);
+  const BackfillResult second = backfill();
+  EXPECT_FALSE(second.stopped);
+  EXPECT_EQ(first.embedded + second.embedded, 9000u);
+  EXPECT_EQ(must(recall().status()).messages, 9000u);
+}
+
+TEST_P(Backfill, MakesAnIndexThatLastsAndIsShared) {
+  if (!backend_.persistent()) {
+    thread_with({"only here"});
+    EXPECT_EQ(backfill().embedded, 1u);
+    return;
+  }
+  thread_with({"kept"});
+  backfill();
+  recall_.reset();
+  EXPECT_THAT(found("kept"), ElementsAre("kept"));
+  EXPECT_EQ(backfill().embedded, 0u);
+  // Another process's index, at the same time.
+  auto other = open_recall();
+  thread_with({"kept as well"});
+  EXPECT_EQ(must(other->backfill()).embedded, 1u);
+  EXPECT_EQ(backfill().embedded, 0u);
+  EXPECT_THAT(found("kept"), SizeIs(2));
+}
+
+TEST_P(Backfill, FromTheStartGivesTheSame) {
+  thread_with({"one", "two"});
+  backfill();
+  const BackfillResult result = must(recall().backfill({.rebuild = true}));
+  EXPECT_EQ(result.embedded, 2u);
+  EXPECT_THAT(found("two"), SizeIs(1));
+}
+
+TEST_P(Backfill, WithAModelCountsMessagesThatGotVectors) {
+  WordEmbedder embedder;
+  const Manifest thread = thread_with({"one", "two", "three"});
+  EXPECT_EQ(backfill().embedded, 3u);  // without a model
+  recall_ = open_recall(&embedder);
+  if (!backend_.persistent()) backfill();
+  if (backend_.persistent()) {
+    EXPECT_EQ(backfill().embedded, 3u);
+  }
+  EXPECT_EQ(backfill().embedded, 0u);
+  EXPECT_EQ(embedder.texts(), 5u);  // each, and the last two with the one before
+  must_append(store(), thread.id, message("four"));
+  EXPECT_EQ(backfill().embedded, 1u);
+  const RecallStatus status = must(recall().status("agent"));
+  EXPECT_EQ(status.with_vectors, 4u);
+  EXPECT_EQ(status.model, embedder.model());
+  const SearchAnswer answer = search("three");
+  EXPECT_TRUE(answer.used_vectors);
+  EXPECT_EQ(answer.without_vector, 0u);
+  EXPECT_EQ(answer.note, "");
+  EXPECT_EQ(matches(answer)[0], "three");
+}
+
+TEST_P(Backfill, WithAnotherModelMakesAllVectorsAnew) {
+  WordEmbedder first("first/64");
+  WordEmbedder second("second/64");
+  thread_with({"one", "two"});
+  recall_ = open_recall(&first);
+  EXPECT_EQ(backfill().embedded, 2u);
+  if (!backend_.persistent()) return;
+  recall_ = open_recall(&second);
+  SearchAnswer answer = search("one");
+  EXPECT_FALSE(answer.used_vectors);  // those of the first mean nothing to the second
+  EXPECT_EQ(answer.without_vector, 2u);
+  EXPECT_THAT(answer.note, testing::HasSubstr("no vector"));
+  EXPECT_EQ(backfill().embedded, 2u);
+  EXPECT_TRUE(search("one").used_vectors);
+}
+
+TEST_P(Backfill, TellsWhenTheModelFailsAndSearchGoesOnWithWords) {
+  WordEmbedder embedder;
+  recall_ = open_recall(&embedder);
+  thread_with({"one tern"});
+  embedder.fail_from_now_on(true);
+  EXPECT_TRUE(fails(recall().backfill(), ErrorCode::kIo, {"out of order"}));
+  const SearchAnswer answer = search("tern");  // its words are indexed
+  EXPECT_THAT(matches(answer), ElementsAre("one tern"));
+  EXPECT_FALSE(answer.used_vectors);
+  EXPECT_THAT(answer.note, testing::HasSubstr("out of order"));
+  embedder.fail_from_now_on(false);
+  EXPECT_EQ(backfill().embedded, 1u);
+  EXPECT_TRUE(search("tern").used_vectors);
+}
+
+TEST_P(Backfill, LeavesNoWordsOfWhatWasRemoved) {
+  if (!backend_.persistent()) return SUCCEED();
+  const Manifest gone = thread_with({"xylophonesecret"});
+  thread_with({"common"});
+  backfill();
+  must(store().remove(gone.id));
+  backfill();
+  recall_.reset();  // closes the file: the log goes into it
+  std::ifstream file(index_path(), std::ios::binary);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  EXPECT_THAT(bytes.str(), testing::HasSubstr("common"));
+  EXPECT_EQ(bytes.str().find("xylophonesecret"), std::string::npos);
+}
+
+TEST_P(Backfill, IsNotNeededForWhatAFollowerIndexes) {
+  WordEmbedder embedder;
+  recall_ = open_recall(&embedder);
+  thread_with({"before it started"});
+  std::atomic<int> errors = 0;
+  {
+    RecallFollower follower(recall(), [&](const Error&) { ++errors; });
+    const Manifest thread = thread_with({"as it arrives"});
+    must_append(store(), thread.id, message("and more"));
+    const auto indexed = [&] { return must(recall().status()).with_vectors == 3u; };
+    for (int i = 0; i < 6000 && !indexed(); ++i) std::this_thread::sleep_for(10ms);
+    EXPECT_TRUE(indexed());
+    EXPECT_THAT(found("arrives"), SizeIs(testing::Ge(1u)));
+  }
+  EXPECT_EQ(errors, 0);
+  EXPECT_EQ(backfill().embedded, 0u);
+}
+
+TEST_P(Backfill, RunsBesideAppendsRemovalsAndSearches) {
+  WordEmbedder embedder;
+  recall_ = open_recall(&embedder);
+  std::vector<ThreadId> threads;
+  for (int i = 0; i < 4; ++i) threads.push_back(thread_with({"seed message"}).id);
+  std::atomic<bool> done = false;
+  std::atomic<int> appended = 0;
+  {
+    std::vector<std::jthread> workers;
+    workers.emplace_back([&] {
+      for (int i = 0; i < 60; ++i) {
+        must_append(store(), threads[static_cast<std::size_t>(i) % 4], message("busy message"));
+        ++appended;
+      }
+      done = true;
+    });
+    workers.emplace_back([&] {
+      for (int i = 0; i < 8; ++i) must(store().remove(thread_with({"short lived message"}).id));
+    });
+    for (int n = 0; n < 2; ++n) {
+      workers.emplace_back([&] {
+        while (!done) EXPECT_TRUE(ok(recall().backfill()));
+      });
+      workers.emplace_back([&] {
+        while (!done) EXPECT_TRUE(ok(recall().search("message", of_agent())));
+      });
+    }
+  }
+  backfill();
+  EXPECT_EQ(backfill().embedded, 0u);
+  EXPECT_EQ(must(recall().status()).messages, 64u);
+  EXPECT_EQ(must(recall().status()).with_vectors, 64u);
+  EXPECT_EQ(search("message").not_indexed, 0u);
+}
+
+class VectorFiles : public RecallContract {
+ protected:
+  std::filesystem::path file() {
+    return std::filesystem::path(backend_.url().substr(6)) / "agent" / "embeddings.jsonl";
+  }
+  std::vector<std::string> lines() {
+    std::ifstream stream(file());
+    std::vector<std::string> all;
+    for (std::string line; std::getline(stream, line);) all.push_back(line);
+    return all;
+  }
+  WordEmbedder embedder_;
+};
+INSTANTIATE_TEST_SUITE_P(, VectorFiles, testing::Values("jsonl"), backend_of);
+
+TEST_P(VectorFiles, HaveALineForEachMessage) {
+  recall_ = open_recall(&embedder_);
+  const Manifest thread = thread_with({"one", "two"});
+  backfill();
+  ASSERT_THAT(lines(), SizeIs(2));
+  EXPECT_THAT(lines()[1],
+              testing::StartsWith("{\"threadId\":\"" + thread.id.str() +
+                                  "\",\"seq\":2,\"role\":\"assistant\",\"timestamp\":"));
+  EXPECT_THAT(lines()[1], testing::HasSubstr("\"model\":\"words/1/64\",\"scale\":"));
+  EXPECT_TRUE(Json::parse_object(lines()[1]).has_value());
+  must_append(store(), thread.id, message("three"));
+  backfill();
+  EXPECT_THAT(lines(), SizeIs(3));
+}
+
+TEST_P(VectorFiles, LoseTheLinesOfThreadsThatAreGone) {
+  recall_ = open_recall(&embedder_);
+  const Manifest gone = thread_with({"one", "two"});
+  const Manifest stays = thread_with({"three"});
+  backfill();
+  must(store().remove(gone.id));
+  backfill();
+  ASSERT_THAT(lines(), SizeIs(1));
+  EXPECT_THAT(lines()[0], testing::HasSubstr(stays.id.str()));
+}
+
+TEST_P(VectorFiles, AreMendedAndKeepTheLinesOfOthers) {
+  recall_ = open_recall(&embedder_);
+  thread_with({"one", "two"});
+  backfill();
+  std::ofstream(file(), std::ios::app) << "{\"someone\":\"else\"}\n{\"torn";
+  backfill();
+  EXPECT_THAT(lines(), SizeIs(4));
+  std::filesystem::remove(file());
+  thread_with({"three"});
+  backfill();
+  EXPECT_THAT(lines(), SizeIs(3));
+}
+
+}  // namespace
+}  // namespace skein::test

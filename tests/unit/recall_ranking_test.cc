@@ -1,0 +1,289 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "recall/vectors.h"
+#include "support/small_corpus.h"
+
+namespace skein::test {
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+std::string first(const std::vector<std::string>& found) { return found.empty() ? "" : found[0]; }
+
+TEST(TermLists, ComeBackAsTheyWerePacked) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 200; ++round) {
+    std::map<TermId, std::uint32_t> counts;
+    std::vector<TermId> occurrences;
+    for (unsigned i = random() % 50; i > 0; --i) {
+      const auto term = static_cast<TermId>(random() % 3 == 0 ? random() : random() % 20);
+      ++counts[term];
+      occurrences.push_back(term);
+    }
+    std::map<TermId, std::uint32_t> found;
+    EXPECT_TRUE(unpack_terms(pack_terms(occurrences),
+                             [&](TermCount term) { found[term.term] = term.count; }));
+    EXPECT_EQ(found, counts);
+  }
+}
+
+TEST(TermLists, ThatAreDamagedAreNotTaken) {
+  EXPECT_FALSE(unpack_terms("\xFF", [](TermCount) {}));
+  EXPECT_FALSE(unpack_terms("\x01", [](TermCount) {}));
+  EXPECT_FALSE(unpack_terms("\xFF\xFF\xFF\xFF\xFF\xFF\x7F", [](TermCount) {}));
+}
+
+// The kernel as it is defined, message by message.
+float defined_score(const Corpus& corpus, const std::vector<QueryTerm>& terms, Place place,
+                    const KernelWeights& w) {
+  const auto x = [&](const QueryTerm& term, Place at) {
+    float best = 0;
+    for (const Alternative& alternative : term.alternatives) {
+      corpus.each_with(alternative.term, [&](Place other, std::uint32_t count) {
+        if (other != at) return;
+        const auto tf = static_cast<float>(count);
+        const float length =
+            static_cast<float>(corpus.words(at)) / static_cast<float>(corpus.average_words());
+        best = std::max(best, alternative.weight * tf /
+                                  (tf + w.saturation * (1 - w.length + w.length * length)));
+      });
+    }
+    return best;
+  };
+  const float g = std::min(1.0F, w.leaning_words / static_cast<float>(corpus.words(place)));
+  float score = 0;
+  for (const QueryTerm& term : terms) {
+    std::size_t with = 0;
+    float in_thread = 0;
+    for (Place other = 0; other < corpus.size(); ++other) {
+      with += x(term, other) > 0;
+      if (corpus.thread(other) == corpus.thread(place)) {
+        in_thread = std::max(in_thread, x(term, other));
+      }
+    }
+    float missing = 1 - x(term, place);
+    Place other = place;
+    for (std::size_t d = 0; d < 3 && (other = corpus.before(other)) != kNowhere; ++d) {
+      const float weight = d == 0 && corpus.asks(other) ? w.asked : w.previous[d];
+      missing *= 1 - g * weight * x(term, other);
+    }
+    other = place;
+    for (std::size_t d = 0; d < 3 && (other = corpus.after(other)) != kNowhere; ++d) {
+      missing *= 1 - g * w.next[d] * x(term, other);
+    }
+    missing *= 1 - w.thread * g * in_thread;
+    const auto n = static_cast<float>(corpus.messages());
+    const auto df = static_cast<float>(with);
+    score += std::log(1 + (n - df + 0.5F) / (df + 0.5F)) * (1 - missing);
+  }
+  return score;
+}
+
+TEST(Kernel, IsWhatItsDefinitionSaysOnRandomConversations) {
+  std::mt19937 random(7);
+  const std::vector<std::string> vocabulary = {"apple", "river",  "cloud", "engine",
+                                               "paper", "winter", "glass", "mountain"};
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Said> said;
+    for (int i = 0; i < 40; ++i) {
+      std::string text;
+      for (unsigned n = 1 + random() % 60; n > 0; --n) text += vocabulary[random() % 8] + " ";
+      if (random() % 4 == 0) text += "?";
+      said.push_back({.text = text, .thread = static_cast<int>(random() % 5)});
+    }
+    SmallCorpus small(said);
+    const Question question = small.question("rivers of winter paper and glass");
+    ASSERT_THAT(question.terms, SizeIs(4));
+    const std::vector<float> scores = lexical_scores(small.corpus(), question.terms);
+    for (Place place = 0; place < scores.size(); ++place) {
+      EXPECT_NEAR(scores[place], defined_score(small.corpus(), question.terms, place, {}), 1e-3);
+    }
+  }
+}
+
+TEST(Kernel, CountsTheBestOfSeveralForms) {
+  SmallCorpus small({{"the boat"}, {"a ship"}, {"a boat, a ship"}, {"neither"}});
+  const TermId boat = **small.find("boat");
+  const TermId ship = **small.find("ship");
+  const std::vector<QueryTerm> either = {{"boat", {{boat, 1.0F}, {ship, 0.5F}}}};
+  const std::vector<float> scores = lexical_scores(small.corpus(), either);
+  for (Place place = 0; place < scores.size(); ++place) {
+    EXPECT_NEAR(scores[place], defined_score(small.corpus(), either, place, {}), 1e-4);
+  }
+}
+
+TEST(Ranking, PutsTheAnswerToAQuestionBeforeOtherNeighbours) {
+  SmallCorpus small({{"Nothing much happened."},
+                     {"Where did the parcel go?"},
+                     {"To the office on the second floor."},
+                     {"Thanks."},
+                     {"Another day.", 2}});
+  const auto found = small.ask("parcel");
+  EXPECT_THAT(found, SizeIs(4));  // those of the thread, and nobody else
+  EXPECT_EQ(found[0], "Where did the parcel go?");
+  EXPECT_EQ(found[1], "To the office on the second floor.");
+}
+
+TEST(Ranking, PrefersWhoTheQuestionNames) {
+  SmallCorpus small({{"I bought a violin.", 1, "Ana"},
+                     {"I bought a violin.", 2, "Bo"},
+                     {"I bought a violin.", 3, "Cem"}});
+  const Question question = small.question("Which violin did Bo buy?");
+  EXPECT_THAT(question.speakers, ElementsAre(2u));
+  EXPECT_EQ(rank(small.corpus(), {.question = question}).best[0].place, 1u);
+  EXPECT_THAT(small.question("What did Ana, Bo and Cem buy?").speakers, IsEmpty());
+  EXPECT_THAT(small.question("What did Bo's violin cost?").terms, SizeIs(1));
+}
+
+TEST(Ranking, PrefersUsersWhereNobodyIsNamed) {
+  SmallCorpus small({{"the plan is to sail", 1, "", Role::kAssistant},
+                     {"the plan is to sail", 2, "", Role::kUser}});
+  const auto role_of_best = [&](std::string_view text) {
+    const Question question = small.question(text);
+    return small.corpus().role(rank(small.corpus(), {.question = question}).best[0].place);
+  };
+  EXPECT_EQ(role_of_best("What is my plan?"), Role::kUser);
+  EXPECT_EQ(role_of_best("Which plan?"), Role::kUser);
+  const Question of_assistant = small.question("What plan did you suggest?");
+  EXPECT_EQ(rank(small.corpus(), {.question = of_assistant}).best[0].parts.speaker, 0);
+}
+
+TEST(Ranking, PrefersTheDateThatTheQuestionNames) {
+  SmallCorpus small({{"We met at the lake", 1, "", Role::kUser, "2023-03-04"},
+                     {"We met at the lake", 2, "", Role::kUser, "2023-05-07"},
+                     {"We met at the lake", 3, "", Role::kUser, "2023-07-01"}});
+  const auto place_of_best = [&](std::string_view text) {
+    const Question question = small.question(text);
+    return rank(small.corpus(), {.question = question}).best[0].place;
+  };
+  EXPECT_EQ(place_of_best("Who met at the lake in March 2023?"), 0u);
+  EXPECT_EQ(place_of_best("Who met at the lake on 8 May 2023?"), 1u);
+  EXPECT_EQ(place_of_best("Who met at the lake?"), 2u);  // the latest
+}
+
+TEST(Ranking, PutsALaterStatementBeforeAnEarlierOneThatIsAsGood) {
+  SmallCorpus small({{"The limit is 30 requests.", 1, "", Role::kUser, "2024-01-01"},
+                     {"The limit is 60 requests.", 2, "", Role::kUser, "2024-02-01"}});
+  EXPECT_EQ(first(small.ask("What is the limit of requests?")), "The limit is 60 requests.");
+  SmallCorpus other_way({{"The limit is 60 requests.", 2, "", Role::kUser, "2024-02-01"},
+                         {"The limit is 30 requests.", 1, "", Role::kUser, "2024-01-01"}});
+  EXPECT_EQ(first(other_way.ask("What is the limit of requests?")), "The limit is 60 requests.");
+}
+
+TEST(Ranking, FindsNothingWhereNoWordMatches) {
+  SmallCorpus small({{"Bread and butter."}});
+  EXPECT_THAT(small.ask("zeppelin"), IsEmpty());
+  EXPECT_THAT(small.ask("the zeppelin and its pilot"), IsEmpty());
+  EXPECT_THAT(small.ask("the of and"), SizeIs(1));  // then these words count
+}
+
+TEST(Ranking, GivesSoManyOfAThreadAsWereAskedFor) {
+  SmallCorpus small({{"red kite"}, {"red kite again"}, {"red kite elsewhere", 2}});
+  EXPECT_THAT(small.ask("kite", 1), SizeIs(2));
+  EXPECT_THAT(small.ask("kite", 2), SizeIs(3));
+}
+
+TEST(Ranking, SumsItsPartsUp) {
+  SmallCorpus small({{"I saw a heron", 1, "Ana"}, {"A heron? Where?", 1, "Bo"}, {"Here", 2, "Bo"}});
+  const Question question = small.question("Did Ana see a heron in January?");
+  for (const Ranked& ranked : rank(small.corpus(), {.question = question, .limit = 10}).best) {
+    EXPECT_FLOAT_EQ(ranked.score, ranked.parts.sum());
+    EXPECT_GT(ranked.parts.date, 0);
+  }
+}
+
+TEST(Ranking, UsesVectorsAndTreatsWhatHasNoneAsAverage) {
+  SmallCorpus small({{"alpha"}, {"beta", 2}, {"gamma", 3}, {"delta", 4}});
+  Corpus& corpus = small.corpus();
+  corpus.first.reset(4);
+  const auto put = [&](Place place, std::vector<float> vector) {
+    corpus.first.set(place, vector_bytes(quantize(vector)));
+  };
+  put(0, {1, 0, 0, 0});
+  put(1, {0, 1, 0, 0});
+  put(2, {0.8F, 0.6F, 0, 0});
+  const std::vector<float> asked = {0, 1, 0, 0};
+  const Question question = small.question("something else");
+  RankRequest request{.question = question, .vector = asked, .limit = 10};
+  const RankOutcome outcome = rank(corpus, request);
+  EXPECT_TRUE(outcome.used_vectors);
+  EXPECT_EQ(outcome.without_vector, 1u);
+  ASSERT_THAT(outcome.best, SizeIs(4));
+  EXPECT_EQ(outcome.best[0].place, 1u);
+  EXPECT_EQ(outcome.best.back().place, 0u);
+  request.by = RankBy::kWithoutVectors;
+  EXPECT_THAT(rank(corpus, request).best, IsEmpty());
+}
+
+TEST(Corpus, ForgetsRemovedMessagesAndTakesNewOnes) {
+  SmallCorpus small({{"one otter"}, {"two otters"}, {"three otters"}});
+  Corpus& corpus = small.corpus();
+  corpus.remove(1);
+  EXPECT_EQ(corpus.messages(), 2u);
+  EXPECT_EQ(corpus.after(0), 2u);
+  EXPECT_EQ(corpus.before(2), 0u);
+  small.add({"four otters"});
+  EXPECT_EQ(corpus.after(2), 3u);
+  EXPECT_THAT(small.ask("otter"),
+              testing::UnorderedElementsAre("one otter", "three otters", "four otters"));
+  corpus.remove(3);
+  EXPECT_EQ(corpus.last_of(ThreadId::from_bits(1)), 2u);
+}
+
+TEST(Questions, ForgiveSmallMistakesInWordsThatNobodyWrote) {
+  SmallCorpus small({{"The kitchen cabinet"}, {"An encyclopedia", 2}, {"kit", 3}});
+  EXPECT_EQ(first(small.ask("kithcen")), "The kitchen cabinet");
+  EXPECT_EQ(first(small.ask("kichen")), "The kitchen cabinet");
+  EXPECT_EQ(first(small.ask("encyclopaedai")), "An encyclopedia");
+  EXPECT_THAT(small.ask("kat"), IsEmpty());  // too short
+  EXPECT_THAT(small.ask("12345"), IsEmpty());
+  EXPECT_THAT(small.ask("kitchen"), Not(Contains("kit")));
+}
+
+TEST(Questions, FindIdentifiersByTheirPartsAndTheOtherWayRound) {
+  SmallCorpus small(
+      {{"Call getUserById first"}, {"see max_retry_count", 2}, {"in src/a/open_url.cc", 3}});
+  EXPECT_EQ(first(small.ask("user id")), "Call getUserById first");
+  EXPECT_EQ(first(small.ask("getuserbyid")), "Call getUserById first");
+  EXPECT_EQ(first(small.ask("maxRetryCount")), "see max_retry_count");
+  EXPECT_EQ(first(small.ask("open_url.cc")), "in src/a/open_url.cc");
+}
+
+TEST(Questions, InLanguagesOfTheCorpusFindOtherForms) {
+  SmallCorpus small({{"Wir haben die Häuser nicht gesehen und sind gegangen"},
+                     {"Я видел кошку", 2},
+                     {"東京タワーに行きました", 3}});
+  EXPECT_THAT(first(small.ask("Haus")), testing::StartsWith("Wir"));
+  EXPECT_EQ(first(small.ask("кошки")), "Я видел кошку");
+  EXPECT_EQ(first(small.ask("東京")), "東京タワーに行きました");
+  EXPECT_EQ(first(small.ask("京")), "東京タワーに行きました");
+}
+
+TEST(Questions, HaveNoOperators) {
+  SmallCorpus small({{"plain words here"}, {"other things", 2}});
+  for (const std::string_view text :
+       {"\"plain", "plain*", "plain AND NOT words", "text:plain OR", "NEAR(plain)",
+        "plain'; DROP TABLE messages; --", "plain%_"}) {
+    EXPECT_EQ(first(small.ask(text)), "plain words here") << text;
+  }
+}
+
+TEST(EditDistances, CountSwapsOnceAndEndAtTheirLimit) {
+  EXPECT_EQ(edit_distance("kitchen", "kitchen", 2), 0u);
+  EXPECT_EQ(edit_distance("kithcen", "kitchen", 2), 1u);
+  EXPECT_EQ(edit_distance("kichen", "kitchen", 2), 1u);
+  EXPECT_EQ(edit_distance("kitten", "sitting", 2), 3u);
+  EXPECT_EQ(edit_distance("", "ab", 2), 2u);
+  EXPECT_EQ(edit_distance("abc", std::string(500, 'x'), 2), 3u);
+}
+
+}  // namespace
+}  // namespace skein::test
