@@ -17,13 +17,13 @@ struct RankWeights {
   float lexical = 0.7F;
   float meaning = 0.5F;        // the question and the message
   float surroundings = 0.5F;   // the question and the message with the one before it
-  float meaning_alone = 1.0F;  // instead of both, where there is no second vector
+  float meaning_alone = 0.7F;  // instead of both, where there is no second vector
   float length = 0.4F;
   // Of parts that are there or not:
   float speaker = 4;
   float month = 2;
   float day = 3;
-  float year = 0;
+  float year = 0.5F;
   // From the oldest message to the newest.
   float recency = 0.02F;
 };
