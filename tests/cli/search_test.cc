@@ -169,9 +169,9 @@ TEST_P(KilledBackfill, IndexesEveryMessageOnce) {
 }
 
 TEST_P(KilledBackfill, EmbedsEveryMessageOnce) {
-  fill(3, 80);
+  fill(3, 48);
   const OpenedEmbedder opened = must(open_embedder("bge-small"));
-  kill_and_finish("bge-small", 2, 240, [&] { return status(opened.embedder.get()).with_vectors; });
+  kill_and_finish("bge-small", 2, 144, [&] { return status(opened.embedder.get()).with_vectors; });
 }
 
 INSTANTIATE_ON_EVERY_BACKEND(KilledBackfill);

@@ -1,6 +1,7 @@
 #include "recall/rank/ranking.h"
 
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 namespace skein {
@@ -9,19 +10,18 @@ namespace {
 // Mean and spread of a part over the candidates.
 class Standard {
  public:
+  Standard() = default;
   template <class Value>
   Standard(const std::vector<Place>& candidates, Value value) {
+    if (candidates.empty()) return;
     double sum = 0;
     double squares = 0;
-    double count = 0;
     for (const Place place : candidates) {
-      const std::optional<float> known = value(place);
-      if (!known) continue;
-      sum += *known;
-      squares += static_cast<double>(*known) * *known;
-      ++count;
+      const double known = value(place);
+      sum += known;
+      squares += known * known;
     }
-    if (count == 0) return;
+    const auto count = static_cast<double>(candidates.size());
     mean_ = static_cast<float>(sum / count);
     const double variance = squares / count - (sum / count) * (sum / count);
     if (variance > 1e-12) by_ = static_cast<float>(1 / std::sqrt(variance));
@@ -32,6 +32,22 @@ class Standard {
   float mean_ = 0;
   float by_ = 0;
 };
+
+// One part of the score, for each place.
+struct Part {
+  std::vector<float> values;
+  Standard z;
+};
+
+// ln(1 + words), for any number that a corpus has.
+float log_of(std::uint32_t words) {
+  static const std::vector<float> logarithms = [] {
+    std::vector<float> made(0x10000);
+    for (std::size_t i = 0; i < made.size(); ++i) made[i] = std::log(1 + static_cast<float>(i));
+    return made;
+  }();
+  return logarithms[words];
+}
 
 class Ranking {
  public:
@@ -62,108 +78,95 @@ class Ranking {
   }
 
   void score_all() {
-    parts_.resize(candidates_.size());
     if (request_.by != RankBy::kVectorsAlone) {
-      add_lexical();
-      add_length();
-      add_people();
-      add_dates();
-      add_recency();
+      lexical_.values = lexical_scores(corpus_, request_.question.terms, weights_.kernel);
+      lexical_.z = Standard(candidates_, [&](Place place) { return lexical_.values[place]; });
+      length_ = Standard(candidates_, [&](Place place) { return log_of(corpus_.words(place)); });
+      find_span();
     }
-    if (with_vectors()) add_vectors();
-    scores_.reserve(parts_.size());
-    for (const RankParts& parts : parts_) scores_.push_back(parts.sum());
-  }
-
-  void add_lexical() {
-    lexical_ = lexical_scores(corpus_, request_.question.terms, weights_.kernel);
-    const Standard z(candidates_, [&](Place place) { return std::optional(lexical_[place]); });
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      parts_[i].lexical = weights_.lexical * z(lexical_[candidates_[i]]);
+    if (with_vectors()) {
+      compare_with(corpus_.first, first_);
+      // Where vectors are asked for alone, it is those of the messages themselves.
+      both_ = corpus_.second.count() > 0 && request_.by == RankBy::kAll;
+      if (both_) compare_with(corpus_.second, second_);
     }
-  }
-
-  void add_length() {
-    std::vector<float> logarithms(0x10000, -1);
-    const auto length = [&](Place place) {
-      float& known = logarithms[corpus_.words(place)];
-      if (known < 0) known = std::log(1 + static_cast<float>(corpus_.words(place)));
-      return std::optional(known);
-    };
-    const Standard z(candidates_, length);
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      parts_[i].length = weights_.length * z(*length(candidates_[i]));
-    }
-  }
-
-  // Whoever the question is about is the one to have said it.
-  void add_people() {
-    const Question& question = request_.question;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const SpeakerId speaker = corpus_.speaker(candidates_[i]);
-      bool is_meant = false;
-      if (!question.speakers.empty()) {
-        is_meant = std::binary_search(question.speakers.begin(), question.speakers.end(), speaker);
-      } else if (question.asks_of_user || (speaker == 0 && !question.asks_of_assistant)) {
-        is_meant = corpus_.role(candidates_[i]) == Role::kUser;
-      }
-      if (is_meant) parts_[i].speaker = weights_.speaker;
-    }
-  }
-
-  void add_dates() {
-    if (request_.question.dates.empty()) return;
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const std::int64_t day = day_of(corpus_.time(candidates_[i]));
-      float best = 0;
-      for (const DateHint& hint : request_.question.dates) {
-        const DateFit fits = fit(hint, day);
-        float value = fits >= DateFit::kYear ? weights_.year : 0;
-        if (fits >= DateFit::kMonth) value += weights_.month;
-        if (fits >= DateFit::kDay) value += weights_.day;
-        best = std::max(best, value);
-      }
-      parts_[i].date = best;
-    }
-  }
-
-  void add_recency() {
-    if (candidates_.empty()) return;
-    std::int64_t oldest = corpus_.time(candidates_[0]).us;
-    std::int64_t newest = oldest;
-    for (const Place place : candidates_) {
-      oldest = std::min(oldest, corpus_.time(place).us);
-      newest = std::max(newest, corpus_.time(place).us);
-    }
-    const double span = std::max(1.0, static_cast<double>(newest) - static_cast<double>(oldest));
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const auto age = static_cast<double>(corpus_.time(candidates_[i]).us - oldest);
-      parts_[i].recency = weights_.recency * static_cast<float>(age / span);
-    }
-  }
-
-  void add_vectors() {
-    const bool both = corpus_.second.count() > 0 && request_.by == RankBy::kAll;
-    add_similarity(corpus_.first, both ? weights_.meaning : weights_.meaning_alone,
-                   &RankParts::meaning);
-    if (both) add_similarity(corpus_.second, weights_.surroundings, &RankParts::surroundings);
+    scores_.reserve(candidates_.size());
+    for (const Place place : candidates_) scores_.push_back(parts_of(place).sum());
   }
 
   // What has no vector yet counts as the average.
-  void add_similarity(const VectorRows& rows, float weight, float RankParts::* part) {
-    std::vector<float> cosines(corpus_.size());
-    rows.scan(request_.vector, cosines);
-    const Standard z(candidates_, [&](Place place) {
-      return rows.has(place) ? std::optional(cosines[place]) : std::nullopt;
-    });
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      if (rows.has(candidates_[i])) parts_[i].*part = weight * z(cosines[candidates_[i]]);
+  void compare_with(const VectorRows& rows, Part& part) {
+    part.values.resize(corpus_.size());
+    rows.scan(request_.vector, part.values);
+    std::vector<Place> with;
+    with.reserve(candidates_.size());
+    for (const Place place : candidates_) {
+      if (rows.has(place)) with.push_back(place);
     }
+    part.z = Standard(with, [&](Place place) { return part.values[place]; });
+  }
+
+  void find_span() {
+    for (const Place place : candidates_) {
+      oldest_ = std::min(oldest_, corpus_.time(place).us);
+      newest_ = std::max(newest_, corpus_.time(place).us);
+    }
+  }
+
+  RankParts parts_of(Place place) const {
+    RankParts parts;
+    if (request_.by != RankBy::kVectorsAlone) {
+      parts.lexical = weights_.lexical * lexical_.z(lexical_.values[place]);
+      parts.length = weights_.length * length_(log_of(corpus_.words(place)));
+      parts.speaker = is_meant(place) ? weights_.speaker : 0;
+      parts.date = date_part(place);
+      parts.recency = recency_part(place);
+    }
+    if (!first_.values.empty() && corpus_.first.has(place)) {
+      parts.meaning =
+          (both_ ? weights_.meaning : weights_.meaning_alone) * first_.z(first_.values[place]);
+    }
+    if (both_ && corpus_.second.has(place)) {
+      parts.surroundings = weights_.surroundings * second_.z(second_.values[place]);
+    }
+    return parts;
+  }
+
+  // Whoever the question is about is the one to have said it.
+  bool is_meant(Place place) const {
+    const Question& question = request_.question;
+    const SpeakerId speaker = corpus_.speaker(place);
+    if (!question.speakers.empty()) {
+      return std::binary_search(question.speakers.begin(), question.speakers.end(), speaker);
+    }
+    const bool of_user = question.asks_of_user || (speaker == 0 && !question.asks_of_assistant);
+    return of_user && corpus_.role(place) == Role::kUser;
+  }
+
+  float date_part(Place place) const {
+    if (request_.question.dates.empty()) return 0;
+    const std::int64_t day = day_of(corpus_.time(place));
+    float best = 0;
+    for (const DateHint& hint : request_.question.dates) {
+      const DateFit fits = fit(hint, day);
+      float value = fits >= DateFit::kYear ? weights_.year : 0;
+      if (fits >= DateFit::kMonth) value += weights_.month;
+      if (fits >= DateFit::kDay) value += weights_.day;
+      best = std::max(best, value);
+    }
+    return best;
+  }
+
+  float recency_part(Place place) const {
+    if (newest_ <= oldest_) return 0;
+    const auto age = static_cast<double>(corpus_.time(place).us - oldest_);
+    const double part = age / static_cast<double>(newest_ - oldest_);
+    return weights_.recency * static_cast<float>(part);
   }
 
   bool speaks_for(std::size_t i) const {
     if (with_vectors()) return true;
-    return request_.by != RankBy::kVectorsAlone && lexical_[candidates_[i]] > 0;
+    return request_.by != RankBy::kVectorsAlone && lexical_.values[candidates_[i]] > 0;
   }
 
   bool is_better(std::uint32_t a, std::uint32_t b) const {
@@ -197,7 +200,7 @@ class Ranking {
     for (const std::uint32_t i : order) {
       if (chosen.size() >= request_.limit) break;
       if (taken[corpus_.thread_number(candidates_[i])]++ >= request_.per_thread) continue;
-      chosen.push_back({candidates_[i], scores_[i], parts_[i]});
+      chosen.push_back({candidates_[i], scores_[i], parts_of(candidates_[i])});
     }
     return chosen;
   }
@@ -206,9 +209,14 @@ class Ranking {
   const RankRequest& request_;
   const RankWeights& weights_;
   std::vector<Place> candidates_;
-  std::vector<RankParts> parts_;
-  std::vector<float> scores_;
-  std::vector<float> lexical_;
+  std::vector<float> scores_;  // of the candidates
+  Part lexical_;
+  Part first_;
+  Part second_;
+  bool both_ = false;
+  Standard length_;
+  std::int64_t oldest_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t newest_ = std::numeric_limits<std::int64_t>::min();
 };
 
 }  // namespace
