@@ -191,6 +191,10 @@ class Recall {
   // when asked to stop.
   Result<BackfillResult> index_new(std::chrono::milliseconds wait, std::stop_token stop = {});
 
+  // Indexes what is new in one thread, as after a run: its words, and the vectors of its newest
+  // messages. What else is behind stays behind.
+  Result<BackfillResult> index_thread(ThreadId thread, std::stop_token stop = {});
+
   Result<RecallStatus> status(const std::optional<std::string>& agent_id = {});
 
   // The model's name; empty: none.

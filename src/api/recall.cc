@@ -164,30 +164,35 @@ std::string quoted_for_model(const SearchAnswer& answer) {
   return out;
 }
 
-ToolDefinition recall_tool_definition() {
-  return {.name = "recall",
-          .description =
-              "Searches what was said in earlier conversations of this agent, by meaning and by "
-              "words. Ask a full question, with names and dates where you know them. Answers with "
-              "quoted messages and those around them.",
-          .input_schema = Json::trusted(
-              R"json({"type":"object","properties":{"query":{"type":"string","description":)json"
-              R"json("what to look for"},"limit":{"type":"integer","minimum":1,"maximum":20,)json"
-              R"json("description":"how many conversations, at most (default 5)"}},)json"
-              R"json("required":["query"],"additionalProperties":false})json")};
+Result<Recall*> LazyRecall::get() {
+  const std::lock_guard lock(mutex_);
+  if (!opened_) {
+    SKEIN_ASSIGN(opened_, open_recall(settings_, store_));
+  }
+  return opened_->recall.get();
 }
 
-ToolResult call_recall_tool(Recall& recall, std::string_view agent_id, const Json& input) {
-  JsonFields fields(input.text());
-  const auto query = fields.take_string("query");
-  const auto limit = fields.take_int("limit");
-  if (!query) return {.text = "recall needs a \"query\", a string", .is_error = true};
-  SearchOptions options;
-  options.agent_id = agent_id;
-  options.limit = static_cast<std::size_t>(std::clamp<std::int64_t>(limit.value_or(5), 1, 20));
-  const auto answer = recall.search(*query, options);
-  if (!answer) return {.text = answer.error().message, .is_error = true};
-  return {.text = quoted_for_model(*answer), .is_error = false};
+bool LazyRecall::has_index() const {
+  const std::string path = index_path_of(settings_);
+  std::error_code error;
+  return !path.empty() && fs::exists(path, error);
+}
+
+RecallFunction recall_function(LazyRecall& recall) {
+  return [&recall](const RecallAsked& asked, const std::stop_token&) -> Result<std::string> {
+    SKEIN_ASSIGN(Recall* const opened, recall.get());
+    SearchOptions options;
+    options.agent_id = asked.agent_id;
+    options.limit = asked.limit;
+    SKEIN_ASSIGN(const SearchAnswer answer, opened->search(asked.query, options));
+    return quoted_for_model(answer);
+  };
+}
+
+Result<void> IndexEffect::apply(const FinishedRun& run, std::stop_token stop) {
+  SKEIN_ASSIGN(Recall* const opened, recall_.get());
+  SKEIN_TRY(opened->index_thread(run.run.thread, std::move(stop)));
+  return {};
 }
 
 }  // namespace skein

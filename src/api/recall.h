@@ -2,14 +2,17 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "api/built_in_tools.h"
 #include "api/settings.h"
 #include "skein/embedder.h"
 #include "skein/recall.h"
-#include "skein/tools.h"
+#include "skein/runner.h"
 
 namespace skein {
 
@@ -44,9 +47,35 @@ std::string to_json(const BackfillResult& result);
 // was said is data and not an instruction.
 std::string quoted_for_model(const SearchAnswer& answer);
 
-// The built-in tool by which a model searches what was said in its agent's conversations. Input:
-// {"query": …, "limit"?: 1 to 20}. Anything wrong is an error for the model to read.
-ToolDefinition recall_tool_definition();
-ToolResult call_recall_tool(Recall& recall, std::string_view agent_id, const Json& input);
+// Recall for whoever may not need it: opened on first use. Borrows the store. Thread-safe.
+class LazyRecall {
+ public:
+  LazyRecall(Settings settings, Store& store) : settings_(std::move(settings)), store_(store) {}
+
+  // An error is tried again the next time.
+  Result<Recall*> get();
+  // Whether there is an index of this store already.
+  bool has_index() const;
+
+ private:
+  const Settings settings_;
+  Store& store_;
+  std::mutex mutex_;
+  std::optional<OpenedRecall> opened_;  // under mutex_
+};
+
+// What the built-in tool `recall` does. Borrows the recall.
+RecallFunction recall_function(LazyRecall& recall);
+
+// After a run, what was said in it is indexed. Borrows the recall.
+class IndexEffect final : public RunEffect {
+ public:
+  explicit IndexEffect(LazyRecall& recall) : recall_(recall) {}
+  std::string_view name() const override { return "index"; }
+  Result<void> apply(const FinishedRun& run, std::stop_token stop) override;
+
+ private:
+  LazyRecall& recall_;
+};
 
 }  // namespace skein

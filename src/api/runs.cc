@@ -4,6 +4,7 @@
 
 #include "api/agent_kit.h"
 #include "api/agents.h"
+#include "api/recall.h"
 #include "core/json_object.h"
 #include "core/try.h"
 
@@ -49,8 +50,13 @@ Result<PreparedAgent> WorkspaceAgents::prepare(const RunScope& scope) {
 }
 
 RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options)
-    : agents_(workspace_agents(settings)) {
+    : agents_(workspace_agents(settings)),
+      recall_(std::make_unique<LazyRecall>(settings, store)),
+      index_effect_(std::make_unique<IndexEffect>(*recall_)) {
   AgentKit::Parts parts;
+  parts.recall = recall_function(*recall_);
+  // Whoever searches in a workspace has made an index once; runs keep it up to date.
+  if (recall_->has_index()) options.effects.push_back(index_effect_.get());
   parts.ask = [this](const RunRequest& request, std::stop_token stop) {
     return runner_->execute(request, {}, std::move(stop));
   };

@@ -47,6 +47,8 @@ class WorkspaceAgents final : public AgentSource {
 };
 
 class AgentKit;
+class IndexEffect;
+class LazyRecall;
 
 // A runner for the agents of a workspace, with their tools. Borrows the store.
 class RunDesk {
@@ -59,6 +61,8 @@ class RunDesk {
 
  private:
   WorkspaceAgents agents_;
+  std::unique_ptr<LazyRecall> recall_;
+  std::unique_ptr<IndexEffect> index_effect_;
   std::unique_ptr<AgentKit> kit_;
   std::unique_ptr<Runner> runner_;  // the first to go
 };

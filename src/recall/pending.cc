@@ -63,13 +63,16 @@ class Counter {
     return {};
   }
 
-  // Nothing was ever indexed: all that there is.
+  // The feed was never followed: all that there is.
   Result<void> add_listed() {
     ListQuery query;
     query.agent_id = agent_;
     query.limit = kMostChanges / 2;
     SKEIN_ASSIGN(const ThreadPage page, store_.list(query));
-    for (const Manifest& manifest : page.threads) add(manifest.id, 0, manifest.last_seq);
+    for (const Manifest& manifest : page.threads) {
+      SKEIN_ASSIGN(const auto covered, covered_of(manifest.id));
+      if (covered) add(manifest.id, *covered, manifest.last_seq);
+    }
     complete_ = complete_ && page.next.empty();
     return {};
   }

@@ -53,6 +53,20 @@ class Recall::Impl {
     return result_of(work);
   }
 
+  Result<BackfillResult> index_thread(ThreadId thread, const std::stop_token& stop) {
+    BackfillResult result;
+    IndexCounts counts;
+    for (bool more = true; more && !stop.stop_requested();) {
+      SKEIN_ASSIGN(more, indexer_.index_thread(thread, counts));
+    }
+    result.embedded = counts.added;
+    result.cleaned = counts.removed;
+    result.stopped = stop.stop_requested();
+    if (!filler_ || result.stopped) return result;
+    SKEIN_ASSIGN(result.embedded, filler_->fill_thread(thread));
+    return result;
+  }
+
   Result<RecallStatus> status(const std::optional<std::string>& agent) {
     RecallStatus status;
     status.model = model_;
@@ -170,6 +184,9 @@ Result<BackfillResult> Recall::backfill(const BackfillOptions& options) {
 }
 Result<BackfillResult> Recall::index_new(std::chrono::milliseconds wait, std::stop_token stop) {
   return impl_->index_new(wait, std::move(stop));
+}
+Result<BackfillResult> Recall::index_thread(ThreadId thread, std::stop_token stop) {
+  return impl_->index_thread(thread, stop);
 }
 Result<RecallStatus> Recall::status(const std::optional<std::string>& agent_id) {
   return impl_->status(agent_id);

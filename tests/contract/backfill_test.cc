@@ -198,6 +198,22 @@ TEST_P(Backfill, IsNotNeededForWhatAFollowerIndexes) {
   EXPECT_EQ(backfill().embedded, 0u);
 }
 
+TEST_P(Backfill, CanBeOfOneThreadAlone) {
+  WordEmbedder embedder;
+  recall_ = open_recall(&embedder);
+  const Manifest thread = thread_with({"one finch", "two finches"});
+  thread_with({"another finch"});
+  EXPECT_EQ(must(recall().index_thread(thread.id)).embedded, 2u);
+  EXPECT_EQ(must(recall().index_thread(thread.id)).embedded, 0u);
+  must_append(store(), thread.id, message("three finches"));
+  EXPECT_EQ(must(recall().index_thread(thread.id)).embedded, 1u);
+  EXPECT_EQ(must(recall().index_thread(ThreadId::from_bits(1))).embedded, 0u);
+  EXPECT_THAT(search("finch").results, SizeIs(1));
+  EXPECT_EQ(search("finch").not_indexed, 1u);
+  EXPECT_EQ(backfill().embedded, 1u);
+  EXPECT_EQ(search("finch").not_indexed, 0u);
+}
+
 TEST_P(Backfill, RunsBesideAppendsRemovalsAndSearches) {
   WordEmbedder embedder;
   recall_ = open_recall(&embedder);

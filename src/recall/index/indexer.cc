@@ -181,30 +181,46 @@ Result<void> Indexer::remove_unseen(const std::optional<std::string>& agent,
   return commit(writing);
 }
 
-Result<bool> Indexer::index_some(const std::optional<std::string>& agent, IndexCounts& counts) {
-  constexpr std::size_t kThreads = 256;
+Result<void> Indexer::index_batch(IndexWriting& writing, const std::vector<ThreadId>& threads,
+                                  IndexCounts& counts) {
   IndexCounts batch;
-  {
-    SKEIN_ASSIGN(IndexWriting writing, file_.write());
-    SKEIN_TRY(names_.begin(writing.db()));
-    std::optional<std::int64_t> number;
-    if (agent) {
-      SKEIN_ASSIGN(number, find_name(writing.db(), kAgentNames, *agent));
-      if (!number) return false;
-    }
-    SKEIN_ASSIGN(const auto threads, threads_behind(writing.db(), number, kThreads));
-    if (threads.empty()) return false;
-    MessageWriter writer(store_, writing, names_, analyzer_, batch);
-    for (const ThreadId thread : threads) {
-      SKEIN_ASSIGN(const auto row, find_thread_row(writing.db(), thread));
-      if (row && row->is_behind()) SKEIN_TRY(writer.index(*row));
-      if (writer.is_full()) break;
-    }
-    SKEIN_TRY(commit(writing));
+  MessageWriter writer(store_, writing, names_, analyzer_, batch);
+  for (const ThreadId thread : threads) {
+    SKEIN_ASSIGN(const auto row, find_thread_row(writing.db(), thread));
+    if (row && row->is_behind()) SKEIN_TRY(writer.index(*row));
+    if (writer.is_full()) break;
   }
+  SKEIN_TRY(commit(writing));
   counts.added += batch.added;
   counts.removed += batch.removed;
   counts.events += batch.events;
+  return {};
+}
+
+Result<bool> Indexer::index_some(const std::optional<std::string>& agent, IndexCounts& counts) {
+  constexpr std::size_t kThreads = 256;
+  SKEIN_ASSIGN(IndexWriting writing, file_.write());
+  SKEIN_TRY(names_.begin(writing.db()));
+  std::optional<std::int64_t> number;
+  if (agent) {
+    SKEIN_ASSIGN(number, find_name(writing.db(), kAgentNames, *agent));
+    if (!number) return false;
+  }
+  SKEIN_ASSIGN(const auto threads, threads_behind(writing.db(), number, kThreads));
+  if (threads.empty()) return false;
+  SKEIN_TRY(index_batch(writing, threads, counts));
+  return true;
+}
+
+Result<bool> Indexer::index_thread(ThreadId thread, IndexCounts& counts) {
+  SKEIN_ASSIGN(const auto manifest, store_.get(thread));
+  if (!manifest) return false;
+  SKEIN_ASSIGN(IndexWriting writing, file_.write());
+  SKEIN_TRY(names_.begin(writing.db()));
+  SKEIN_TRY(note_thread(writing, *manifest, counts));
+  SKEIN_ASSIGN(const auto row, find_thread_row(writing.db(), thread));
+  if (!row || !row->is_behind()) return false;
+  SKEIN_TRY(index_batch(writing, {thread}, counts));
   return true;
 }
 

@@ -37,8 +37,12 @@ class Indexer {
                             std::stop_token stop);
   // Indexes one batch. False: there was nothing left to do.
   Result<bool> index_some(const std::optional<std::string>& agent, IndexCounts& counts);
+  // The same for one thread, whether or not it was noted.
+  Result<bool> index_thread(ThreadId thread, IndexCounts& counts);
 
  private:
+  Result<void> index_batch(IndexWriting& writing, const std::vector<ThreadId>& threads,
+                           IndexCounts& counts);
   Result<bool> note_changes(IndexWriting& writing, const std::vector<Change>& changes,
                             IndexCounts& counts);
   Result<bool> note_thread(IndexWriting& writing, const Manifest& manifest, IndexCounts& counts);

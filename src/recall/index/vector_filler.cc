@@ -26,6 +26,13 @@ constexpr const char* kOfAll =
     "FROM messages m LEFT JOIN vectors v ON v.message = m.message "
     "WHERE m.message > ?1 AND v.model IS NOT ?2 AND ?3 = 0 ORDER BY m.message LIMIT ?4";
 
+// The newest of the thread ?1.
+constexpr const char* kOfThread =
+    "SELECT m.message, m.agent, m.thread, m.seq, m.flags, m.time, "
+    "(SELECT messages FROM agents WHERE agent = m.agent) "
+    "FROM messages m LEFT JOIN vectors v ON v.message = m.message "
+    "WHERE m.thread = ?1 AND v.model IS NOT ?2 ORDER BY m.seq DESC LIMIT ?3";
+
 Result<std::int64_t> agent_number(Database& db, const std::optional<std::string>& agent) {
   if (!agent) return 0;
   SKEIN_ASSIGN(const auto number, find_name(db, kAgentNames, *agent));
@@ -90,13 +97,30 @@ Result<std::optional<std::uint64_t>> VectorFiller::fill_some(
   SKEIN_ASSIGN(const auto turn, file_.embedding_turn());
   SKEIN_ASSIGN(std::vector<Item> items, next_items(agent, after));
   if (items.empty()) return std::nullopt;
+  SKEIN_ASSIGN(const std::uint64_t kept, fill(std::move(items)));
+  return kept;
+}
+
+Result<std::uint64_t> VectorFiller::fill_thread(ThreadId thread) {
+  SKEIN_ASSIGN(const auto turn, file_.embedding_turn());
+  std::vector<Item> items;
+  {
+    SKEIN_ASSIGN(IndexReading reading, file_.read());
+    SKEIN_ASSIGN(const auto model, model_number(reading.db(), embedder_.model()));
+    SKEIN_ASSIGN(Query query, reading.db().query(kOfThread));
+    query.bind(thread.bits(), model, kBatch);
+    SKEIN_ASSIGN(items, take_items(query));
+  }
+  return items.empty() ? Result<std::uint64_t>(0) : fill(std::move(items));
+}
+
+Result<std::uint64_t> VectorFiller::fill(std::vector<Item> items) {
   for (Item& item : items) SKEIN_TRY(read_text(item));
   // What the store no longer has is about to leave the index as well.
   std::erase_if(items, [](const Item& item) { return item.entry.seq == 0; });
   if (items.empty()) return 0;
   SKEIN_TRY(embed(items));
-  SKEIN_ASSIGN(const std::uint64_t kept, keep(items));
-  return kept;
+  return keep(items);
 }
 
 Result<std::vector<VectorFiller::Item>> VectorFiller::next_items(
@@ -107,12 +131,18 @@ Result<std::vector<VectorFiller::Item>> VectorFiller::next_items(
   SKEIN_ASSIGN(const auto model, model_number(db, embedder_.model()));
   SKEIN_ASSIGN(Query query, db.query(agent ? kOfAgent : kOfAll));
   query.bind(after, model, number, kBatch);
+  SKEIN_ASSIGN(std::vector<Item> items, take_items(query));
+  if (!items.empty()) after = items.back().message;
+  return items;
+}
+
+Result<std::vector<VectorFiller::Item>> VectorFiller::take_items(Query& query) {
   std::vector<Item> items;
   for (;;) {
     SKEIN_ASSIGN(const bool row, query.step());
     if (!row) return items;
     Item& item = items.emplace_back();
-    item.message = after = query.integer(0);
+    item.message = query.integer(0);
     item.agent = query.integer(1);
     item.thread = ThreadId::from_bits(static_cast<std::uint64_t>(query.integer(2)));
     item.seq = static_cast<Seq>(query.integer(3));

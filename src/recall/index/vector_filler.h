@@ -24,6 +24,8 @@ class VectorFiller {
   // Nothing: there are no more without.
   Result<std::optional<std::uint64_t>> fill_some(const std::optional<std::string>& agent,
                                                  std::int64_t& after);
+  // The newest messages of one thread, a batch at most.
+  Result<std::uint64_t> fill_thread(ThreadId thread);
   Result<std::uint64_t> missing(const std::optional<std::string>& agent);
 
   // Makes the agents' files of vectors say what the index does, where something was removed or
@@ -46,6 +48,8 @@ class VectorFiller {
 
   Result<std::vector<Item>> next_items(const std::optional<std::string>& agent,
                                        std::int64_t& after);
+  static Result<std::vector<Item>> take_items(Query& query);
+  Result<std::uint64_t> fill(std::vector<Item> items);
   Result<void> read_text(Item& item);
   Result<void> embed(std::vector<Item>& items);
   Result<std::uint64_t> keep(std::vector<Item>& items);
