@@ -66,12 +66,13 @@ class Interleaving {
   }
 
   void check() {
+    for (const auto& runner : runners_) runner->finish_effects();
     runs_ = must(runners_[0]->list({.thread = thread_, .limit = 1000}));
     log_ = read_all(*store_, thread_);
     for (const skein::Run& run : runs_) check_run(run);
     check_order();
     check_path();
-    EXPECT_TRUE(scan_all(*store_, "runs_open").empty());
+    for (const Record& left : scan_all(*store_, "runs_open")) ADD_FAILURE() << left.bytes;
   }
 
  private:
