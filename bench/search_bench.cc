@@ -22,6 +22,14 @@ struct Place {
   std::string index;
 };
 
+// "100,000 messages", of so many hundreds.
+std::string messages_text(std::size_t hundreds) {
+  const std::size_t thousands = hundreds / 10;
+  return thousands < 1000
+             ? fmt::format("{},000 messages", thousands)
+             : fmt::format("{},{:03},000 messages", thousands / 1000, thousands % 1000);
+}
+
 Place place_in(const BenchOptions& options, std::string_view name) {
   const std::string base = fmt::format("{}/{}", options.folder, name);
   return {"sqlite:" + base + ".db", base + ".recall"};
@@ -127,7 +135,7 @@ Result<void> measure_hundred_thousand(const BenchOptions& options, std::vector<R
   const Place place = place_in(options, "hundred");
   options.say(fmt::format("indexing {} messages", threads * 100));
   SKEIN_ASSIGN(const Building building, in_child([&] { return build(place, threads, 100); }));
-  const std::string size = fmt::format("{},000 messages", threads / 10);
+  const std::string size = messages_text(threads);
   rows.push_back({.work = "indexing words of " + size,
                   .figure = per_second(building.words_rate),
                   .against = "",
@@ -149,7 +157,7 @@ Result<void> measure_hundred_thousand(const BenchOptions& options, std::vector<R
 Result<void> measure_million(const BenchOptions& options, std::vector<Row>& rows) {
   const std::size_t threads = options.quick ? 1100 : 10'000;
   const Place place = place_in(options, "million");
-  const std::string size = fmt::format("{},000 messages", threads / 10);
+  const std::string size = messages_text(threads);
   options.say("indexing " + size);
   SKEIN_ASSIGN(const Building building, in_child([&] { return build(place, threads, 100); }));
   options.say("asking");

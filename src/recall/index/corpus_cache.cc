@@ -16,6 +16,16 @@ class Loader {
   Loader(Database& db, LoadedCorpus& loaded, std::optional<std::int64_t> agent)
       : db_(db), loaded_(loaded), corpus_(loaded.corpus), agent_(agent) {}
 
+  // Before the first message.
+  Result<void> make_room() {
+    SKEIN_ASSIGN(Query query, db_.query("SELECT sum(messages) FROM agents "
+                                        "WHERE ?1 IS NULL OR agent = ?1"));
+    query.bind(agent_);
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (row) corpus_.reserve(static_cast<std::size_t>(query.integer(0)));
+    return {};
+  }
+
   Result<void> add_messages() {
     SKEIN_ASSIGN(Query query,
                  db_.query(agent_ ? "SELECT message, thread, seq, time, words, flags, speaker, "
@@ -170,11 +180,11 @@ void CorpusCache::make_room(const LoadedCorpus& wanted) {
   const std::lock_guard lock(mutex_);
   std::size_t messages = 0;
   for (auto it = corpora_.begin(); it != corpora_.end();) {
-    const std::shared_lock reader((*it)->mutex);
-    const std::size_t more = (*it)->corpus.size();
-    const bool stays = it->get() == &wanted || messages + more <= limits::kMaxCachedMessages;
+    const std::shared_ptr<LoadedCorpus> loaded = *it;  // outlives the lock on it
+    const std::shared_lock reader(loaded->mutex);
+    const std::size_t more = loaded->corpus.size();
+    const bool stays = loaded.get() == &wanted || messages + more <= limits::kMaxCachedMessages;
     if (stays) messages += more;
-    const auto keep_alive = *it;
     it = stays ? std::next(it) : corpora_.erase(it);
   }
 }
@@ -206,7 +216,7 @@ Result<void> CorpusCache::refresh(IndexReading& reading, LoadedCorpus& loaded) c
   if (loaded.agent && !agent) {
     corpus.build();  // the index has never heard of the agent
   } else {
-    if (since >= 0) SKEIN_TRY(loader.remove_messages(since));
+    SKEIN_TRY(since < 0 ? loader.make_room() : loader.remove_messages(since));
     SKEIN_TRY(loader.add_messages());
     if (since < 0) corpus.build();
     const bool pairs = corpus.messages() <= limits::kMaxPairedMessages;

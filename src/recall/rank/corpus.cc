@@ -30,6 +30,18 @@ std::size_t Corpus::frequency(TermId term) const {
   return built(term).size() + (found == recent_.end() ? 0 : found->second.size());
 }
 
+void Corpus::reserve(std::size_t messages) {
+  ids_.reserve(messages);
+  time_.reserve(messages);
+  seq_.reserve(messages);
+  thread_.reserve(messages);
+  speaker_.reserve(messages);
+  before_.reserve(messages);
+  after_.reserve(messages);
+  words_.reserve(messages);
+  flags_.reserve(messages);
+}
+
 bool Corpus::add(const CorpusMessage& message) {
   if (size() >= kMaxCorpusMessages) return false;
   if (!unpack_terms(message.terms, [](TermCount) {})) return false;

@@ -80,6 +80,8 @@ class Corpus {
   void each_with(TermId term, Each each) const;
 
   // --- Changing it ---
+  // Room for so many messages in all, without more than that.
+  void reserve(std::size_t messages);
   // False: the message's bytes make no sense, and it was not added.
   bool add(const CorpusMessage& message);
   void remove(Place place);
