@@ -100,8 +100,26 @@ std::optional<std::string> session_of(const std::optional<std::string>& typed) {
   return std::string(known);
 }
 
-Argument::Set into_filter(std::vector<MetadataEquals>& filter) {
-  return [&filter](std::string_view typed) -> Result<void> {
+Argument thread_argument(std::optional<ThreadRef>& thread) {
+  return {.names = "ID",
+          .value_name = "ID",
+          .help = "the thread: its 12 hex digits, their UUID form, or its alias",
+          .set = into(thread),
+          .required = true};
+}
+
+Argument status_argument(std::optional<ThreadStatus>& status) {
+  return with_choices<ThreadStatus>(
+      {.names = "--status", .value_name = "STATUS", .help = "threads of this status only"},
+      {{"active", ThreadStatus::kActive},
+       {"paused", ThreadStatus::kPaused},
+       {"closed", ThreadStatus::kClosed},
+       {"archived", ThreadStatus::kArchived}},
+      status);
+}
+
+Argument metadata_argument(std::vector<MetadataEquals>& filter) {
+  const auto add = [&filter](std::string_view typed) -> Result<void> {
     const std::size_t equals = typed.find('=');
     if (equals == std::string_view::npos || equals == 0) {
       return fail(ErrorCode::kInvalid, "must be KEY=VALUE, not \"" + std::string(typed) + "\"");
@@ -113,14 +131,11 @@ Argument::Set into_filter(std::vector<MetadataEquals>& filter) {
     filter.push_back({std::string(typed.substr(0, equals)), is_text ? Json::string(value) : *json});
     return {};
   };
-}
-
-Argument thread_argument(std::optional<ThreadRef>& thread) {
-  return {.names = "ID",
-          .value_name = "ID",
-          .help = "the thread: its 12 hex digits, their UUID form, or its alias",
-          .set = into(thread),
-          .required = true};
+  return {.names = "--meta",
+          .value_name = "KEY=VALUE",
+          .help = "threads with this in their metadata only; all that are given must hold",
+          .set = add,
+          .repeated = true};
 }
 
 }  // namespace skein

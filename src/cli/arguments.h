@@ -24,8 +24,6 @@ Argument::Set into(std::optional<std::uint64_t>& number);  // decimal digits onl
 Argument::Set into(std::optional<ThreadRef>& thread);
 Argument::Set into(std::vector<ThreadRef>& threads);
 Argument::Set into_object(Json& object);
-// KEY=VALUE, where a VALUE that is JSON is compared as such.
-Argument::Set into_filter(std::vector<MetadataEquals>& filter);
 // ISO 8601, a date alone (its first moment in UTC), or how long ago: "7d", "12h", "30m".
 Argument::Set into_time(std::optional<Timestamp>& time);
 
@@ -59,5 +57,10 @@ std::optional<std::string> session_of(const std::optional<std::string>& typed);
 
 // The ID that most thread commands begin with.
 Argument thread_argument(std::optional<ThreadRef>& thread);
+
+// --status
+Argument status_argument(std::optional<ThreadStatus>& status);
+// --meta KEY=VALUE, where a VALUE that is JSON is compared as such.
+Argument metadata_argument(std::vector<MetadataEquals>& filter);
 
 }  // namespace skein

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <optional>
 
 #include "cli/arguments.h"
 #include "cli/run_desk.h"
@@ -87,6 +88,8 @@ class Chat : public Command {
     SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kCreate));
     SKEIN_TRY(desk.desk->agents().check(agent_));
     person_ = ::isatty(STDIN_FILENO) == 1;
+    std::optional<InterruptsEndNothing> between_runs;
+    if (person_) between_runs.emplace();
     int exit_code = kExitDone;
     std::string line;
     while (true) {
@@ -103,11 +106,11 @@ class Chat : public Command {
 
  private:
   Heard listen(Context& context, std::string_view prompt, std::string& line) {
+    const StopRequest stop;
     if (person_) {
       context.out().write(prompt);
       (void)context.out().flush();
     }
-    const StopRequest stop;
     const Heard heard = ear_.next(line, stop);
     if (heard == Heard::kInterrupted) {
       ear_.forget();

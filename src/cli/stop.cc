@@ -26,14 +26,20 @@ extern "C" void remember_signal(int signal) {
   errno = saved_errno;
 }
 
-void set_handler(void (*handler)(int)) {
+// What a StopRequest stands in for.
+struct sigaction interrupt_before = {};
+struct sigaction terminate_before = {};
+
+struct sigaction action_for(void (*handler)(int), int flags) {
   struct sigaction action = {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESETHAND;
+  action.sa_flags = flags;
   sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  return action;
 }
+
+// A handler, because what is ignored stays ignored in programs that are started.
+extern "C" void do_nothing(int) {}
 
 }  // namespace
 
@@ -41,12 +47,15 @@ StopRequest::StopRequest() {
   caught = 0;
   if (::pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) != 0) return;
   wake_fd = pipe_fds[1];
-  set_handler(remember_signal);
+  const auto remember = action_for(remember_signal, SA_RESETHAND);
+  sigaction(SIGINT, &remember, &interrupt_before);
+  sigaction(SIGTERM, &remember, &terminate_before);
 }
 
 StopRequest::~StopRequest() {
   if (wake_fd < 0) return;
-  set_handler(SIG_DFL);
+  sigaction(SIGINT, &interrupt_before, nullptr);
+  sigaction(SIGTERM, &terminate_before, nullptr);
   wake_fd = -1;
   ::close(pipe_fds[0]);
   ::close(pipe_fds[1]);
@@ -54,6 +63,16 @@ StopRequest::~StopRequest() {
 
 int StopRequest::signal() const { return caught; }
 int StopRequest::fd() const { return pipe_fds[0]; }
+
+InterruptsEndNothing::InterruptsEndNothing() {
+  const auto nothing = action_for(do_nothing, SA_RESTART);
+  sigaction(SIGINT, &nothing, nullptr);
+}
+
+InterruptsEndNothing::~InterruptsEndNothing() {
+  const auto end = action_for(SIG_DFL, 0);
+  sigaction(SIGINT, &end, nullptr);
+}
 
 void end_by_signal(int signal) {
   std::signal(signal, SIG_DFL);

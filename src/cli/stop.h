@@ -18,6 +18,16 @@ class StopRequest {
   int fd() const;
 };
 
+// While it lives, SIGINT ends nothing, also between two StopRequests: for programs that a person
+// talks with. Programs that are started meanwhile take it as ever.
+class InterruptsEndNothing {
+ public:
+  InterruptsEndNothing();
+  ~InterruptsEndNothing();
+  InterruptsEndNothing(const InterruptsEndNothing&) = delete;
+  InterruptsEndNothing& operator=(const InterruptsEndNothing&) = delete;
+};
+
 // Ends the process by that signal, as if it had not been caught, so that the parent can tell.
 [[noreturn]] void end_by_signal(int signal);
 

@@ -166,7 +166,8 @@ Result<void> stream_response(HttpClient& client, const ApiOptions& options, cons
   for (std::int64_t tries = 0;; ++tries) {
     Attempt attempt(options, call, begin());
     auto done = attempt.run(client, stop);
-    if (done || stop.stop_requested()) return done;
+    if (done) return done;
+    if (stop.stop_requested()) return turn_stopped();
     forget_key(done.error().message, call.key);
     if (!attempt.worth_repeating() || tries >= options.retries) return done;
     const auto wait =

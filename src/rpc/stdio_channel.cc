@@ -124,7 +124,12 @@ void StdioChannel::write_all(const std::stop_token& stop) {
     outbox_bytes_ -= line.size();
     lock.unlock();
     const auto written = process_.write(line, kWriteTime);
-    if (!written) end("it no longer reads: " + written.error().message);
+    lock.lock();
+    if (written) continue;
+    // Of a program that has ended, the reader knows more: how, and its last words.
+    changed_.wait_for(lock, stop, 2 * kReadSlice, [this] { return ended_.has_value(); });
+    lock.unlock();
+    end("it no longer reads: " + written.error().message);
     lock.lock();
   }
   writer_done_ = true;

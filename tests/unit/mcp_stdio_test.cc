@@ -213,7 +213,7 @@ TEST(McpOverStdio, NamesAProgramThatIsNotThereAndOneThatIsNoServer) {
   McpClient missing({.name = "gone", .command = {"no-such-program-here"}}, {}, http);
   EXPECT_TRUE(fails(missing.list_tools(), ErrorCode::kNotFound, {"gone", "no-such-program-here"}));
   McpClient failing({.name = "failing", .command = {"sh", "-c", "echo why >&2; exit 9"}}, {}, http);
-  EXPECT_TRUE(fails(failing.list_tools(), ErrorCode::kIo, {"failing", "why"}));
+  EXPECT_TRUE(fails(failing.list_tools(), ErrorCode::kIo, {"failing", "exit code 9", "why"}));
   McpClient talkative({.name = "talk", .command = {"yes"}}, {.start = 300ms, .probe = 100ms}, http);
   EXPECT_TRUE(fails(talkative.list_tools(), ErrorCode::kBusy, {"talk", "initialize"}));
 }
