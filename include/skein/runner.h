@@ -207,6 +207,9 @@ struct RunnerOptions {
   // At the end of the runner: how long effects may still take. What is left is for the next start.
   std::chrono::milliseconds drain{10'000};
   bool titles = true;
+  // Told whenever a run of this process on that thread has something new for listeners (join()),
+  // its end included. From any thread; must not block, nor call the runner.
+  std::function<void(ThreadId thread)> on_change{};
   std::function<void(std::string_view)> log{};  // from any thread
 };
 

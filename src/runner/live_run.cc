@@ -106,6 +106,7 @@ void LiveRun::tell_end(const Run& run) {
 void LiveRun::changed() {
   ++changes_;
   changed_.notify_all();
+  if (on_change_) on_change_(thread);
 }
 
 }  // namespace skein

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -33,11 +34,13 @@ struct Turn {
 // Thread-safe.
 class LiveRun {
  public:
-  explicit LiveRun(Run run)
+  // `on_change` as in RunnerOptions.
+  explicit LiveRun(Run run, std::function<void(ThreadId)> on_change = {})
       : id(run.id),
         thread(run.thread),
         multitask(run.multitask),
         resumes(run.question.has_value()),
+        on_change_(std::move(on_change)),
         run_(std::move(run)) {}
 
   const std::string id;
@@ -89,6 +92,7 @@ class LiveRun {
  private:
   void changed();  // with mutex_ held
 
+  const std::function<void(ThreadId)> on_change_;
   std::stop_source stop_;
   std::atomic<StopReason> reason_{StopReason::kNone};
 

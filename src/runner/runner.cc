@@ -124,7 +124,7 @@ std::shared_ptr<LiveRun> Runner::Impl::find_live(std::string_view run_id) {
 }
 
 Result<std::shared_ptr<LiveRun>> Runner::Impl::take_on(const Run& run) {
-  auto live = std::make_shared<LiveRun>(run);
+  auto live = std::make_shared<LiveRun>(run, options_.on_change);
   bool first = false;
   {
     const std::lock_guard lock(mutex_);

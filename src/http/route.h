@@ -1,0 +1,120 @@
+// Routes as data. One table drives dispatch, who may, validation, OpenAPI and the docs page.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "api/service.h"
+#include "http/request.h"
+#include "http/response.h"
+#include "http/schema.h"
+
+namespace skein::http {
+
+// On a thread of the pool, unless the route is `quick`. May block on the store, not on what may
+// take for ever: answer_later, wait_for and streams are for that. A problem is worded as its set
+// does it.
+using Handler = std::function<Reply(Service& service, Request& request)>;
+
+enum class ParameterIn { kPath, kQuery, kHeader };
+
+struct Parameter {
+  std::string name;
+  ParameterIn in = ParameterIn::kQuery;
+  std::string description;
+  // Of the value: {"type":"integer","minimum":1}. Text that is no such value is refused.
+  std::string schema = R"({"type":"string"})";
+  bool required = false;
+  bool repeated = false;  // may be given more than once
+};
+
+struct BodySpec {
+  std::string schema;  // of application/json; empty: any JSON
+  bool required = true;
+  std::string content_type = "application/json";  // another one: bytes that nobody looks at
+};
+
+struct ResponseSpec {
+  int status = 200;
+  std::string description;
+  std::string schema = {};  // empty: no body
+  std::string content_type = "application/json";
+};
+
+// What the caller's agents are compared with before the handler runs.
+enum class AgentOf {
+  kNone,     // nothing that belongs to an agent
+  kThread,   // the thread {thread_id} in the path; unknown or not seen: 404. Fills Request::thread
+  kRun,      // the run {run_id} in the path: its thread. 404 likewise
+  kPath,     // {agent_id} in the path: 403
+  kHandler,  // the handler asks caller.sees() itself, for what is named in the query or the body
+};
+
+struct Route {
+  std::string method;
+  std::string path;  // "/v1/threads/{thread_id}/events"; {name} is one segment, {name...} the rest
+  std::string name;  // for clients: "appendEvents"; unique in its set
+  std::string tag;   // what it belongs to: "threads"
+  std::string summary;
+  std::string description = {};
+  Access access = Access::kAdmin;
+  AgentOf agent = AgentOf::kNone;
+  std::vector<Parameter> parameters = {};  // those of the path may be left out: they are texts
+  std::optional<BodySpec> body = std::nullopt;
+  std::vector<ResponseSpec> responses = {};
+  // Its handler never blocks, not even on the store: small requests are answered by the thread
+  // that does all I/O.
+  bool quick = false;
+  Handler handler;
+};
+
+struct RouteSet {
+  std::string name;  // "v1"
+  std::vector<Route> routes;
+  ProblemWriter problems = problem_response;
+  // Where its problems apply also to paths that no route has: "/v1/".
+  std::string prefix = "/";
+  bool in_openapi = true;
+  // Named schemas, for "#/components/schemas/NAME".
+  std::vector<std::pair<std::string, std::string>> schemas = {};
+};
+
+// A route that matched.
+struct Matched {
+  const Route* route = nullptr;
+  const RouteSet* set = nullptr;
+  std::vector<std::pair<std::string, std::string>> parameters;
+};
+
+// All routes, ready for look-ups. Immutable, and so thread-safe.
+class RouteTable {
+ public:
+  // kInvalid: two routes for one request, a pattern or a schema that makes no sense.
+  static Result<RouteTable> make(std::vector<RouteSet> sets);
+  ~RouteTable();
+  RouteTable(RouteTable&&) noexcept;
+  RouteTable& operator=(RouteTable&&) noexcept;
+
+  // Fixed segments win over {names}. A path that has other methods only: 405, with Allow. HEAD is
+  // answered as GET without its body.
+  tl::expected<Matched, Problem> match(std::string_view method, std::string_view path) const;
+  // The set that words the problems of a path.
+  const RouteSet& set_of(std::string_view path) const;
+  // Parameters and body, by their schemas.
+  Result<void> check(const Matched& matched, const Request& request) const;
+
+  const std::vector<RouteSet>& sets() const;
+
+ private:
+  struct Impl;
+  explicit RouteTable(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace skein::http
