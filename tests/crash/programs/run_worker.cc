@@ -95,7 +95,8 @@ int main(int argc, char** argv) {
       first_step.wait();
       pause_for(after, {});
       const std::unique_lock alone(store.gate);
-      ::kill(::getpid(), SIGSTOP);
+      // To this very thread: sent to the process, another one may take it while this one goes on.
+      ::raise(SIGSTOP);
     });
   }
   RunnerOptions options;
