@@ -196,6 +196,8 @@ class Recall {
   Result<BackfillResult> index_thread(ThreadId thread, std::stop_token stop = {});
 
   Result<RecallStatus> status(const std::optional<std::string>& agent_id = {});
+  // Messages that the index does not have yet, as SearchAnswer::not_indexed; quick.
+  Result<std::uint64_t> lag();
 
   // The model's name; empty: none.
   const std::string& model() const;

@@ -262,6 +262,10 @@ class Runner {
   // For every start of a program that makes runs, and now and then while it serves.
   Result<Recovered> recover();
 
+  // Takes no more runs (kBusy), gives those under way so long to end, then stops them as cancel()
+  // does, and returns when they have ended.
+  void close(std::chrono::milliseconds grace);
+
   // Waits until the effects that are under way are done.
   void finish_effects();
 

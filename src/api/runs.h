@@ -58,6 +58,7 @@ class RunDesk {
 
   Runner& runner() { return *runner_; }
   WorkspaceAgents& agents() { return agents_; }
+  LazyRecall& recall() { return *recall_; }
 
  private:
   WorkspaceAgents agents_;

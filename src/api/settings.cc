@@ -25,6 +25,7 @@ struct ConfigFile {
   std::vector<ActiveLimit> active_limits;
   std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
   Json agents;
+  Json server;
   std::vector<RedactionRule> redaction_rules;
   std::vector<std::string> redaction_without;
 };
@@ -115,12 +116,14 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
     return {};
   }
   if (member.name == "redact") return read_redaction(member.value, config);
-  if (member.name == "agents") {
+  if (member.name == "agents" || member.name == "server") {
+    const bool agents = member.name == "agents";
     if (!member.value.starts_with('{')) {
       return fail(ErrorCode::kInvalid,
-                  "must be an object of definitions, not " + excerpt(member.value));
+                  fmt::format("must be an object of {}, not {}", agents ? "definitions" : "options",
+                              excerpt(member.value)));
     }
-    config.agents = Json::trusted(std::string(member.value));
+    (agents ? config.agents : config.server) = Json::trusted(std::string(member.value));
     return {};
   }
   std::optional<std::string>* const setting = member.name == "store" ? &config.store
@@ -132,7 +135,7 @@ Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
   if (setting == nullptr) {
     return fail(ErrorCode::kInvalid,
                 "is not a setting; those are store, defaultAgent, embedder, project, "
-                "maxActiveThreads, knowledgeRepos, agents, redact");
+                "maxActiveThreads, knowledgeRepos, agents, server, redact");
   }
   const auto value = json_to_string(member.value);
   if (!value || value->empty()) {
@@ -246,6 +249,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   settings.active_limits = std::move(config.active_limits);
   settings.project = config.project;
   settings.agents = std::move(config.agents);
+  settings.server = std::move(config.server);
   return settings;
 }
 

@@ -34,6 +34,7 @@ struct Settings {
   std::string embedder;                // which model makes vectors, as open_embedder takes it
   std::optional<std::string> project;  // of the workspace, where the configuration names it
   Json agents;  // definitions in the configuration, an object by id (api/agents.h); or absent
+  Json server;  // how `skein serve` is set up (http/options.h), an object; or absent
   std::vector<RedactionRule> redaction_rules;        // besides the built-in ones
   std::vector<std::string> redaction_without;        // built-in ones that are not wanted
   std::optional<std::filesystem::path> config_file;  // the one that was read
@@ -43,10 +44,10 @@ struct Settings {
 // It is a JSON object with any of "store", "defaultAgent", "embedder", "project",
 // "maxActiveThreads" (an object: a key of threads' metadata, and how many may be active with the
 // same value of it), "knowledgeRepos" (an object: names, and folders from the workspace), "agents"
-// (an object: ids, and definitions, which are not looked at here) and "redact" (an object: names of
-// rules, and regular expressions, or false for a built-in rule that is not wanted); anything else
-// in it is kInvalid, naming file, field and reason. A relative path in its "store" starts from the
-// workspace, one from elsewhere from the working directory.
+// and "server" (objects: ids, and definitions; options; which are not looked at here) and "redact"
+// (an object: names of rules, and regular expressions, or false for a built-in rule that is not
+// wanted); anything else in it is kInvalid, naming file, field and reason. A relative path in its
+// "store" starts from the workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
 
 // The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the

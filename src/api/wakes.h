@@ -29,7 +29,7 @@ class Wakes {
     bool everybody = false;         // whatever their topics: something may have been missed
     std::vector<ThreadId> threads;  // each once
   };
-  // On the follower's thread; whoever waits for Topic::all() is meant each time.
+  // On a thread of its own; whoever waits for Topic::all() is meant each time.
   using Listener = std::function<void(const Woken& woken)>;
 
   Wakes(Store& store, Listener listener);

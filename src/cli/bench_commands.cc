@@ -10,6 +10,7 @@
 #include "bench/checkpoint_bench.h"
 #include "bench/context_bench.h"
 #include "bench/embedding_bench.h"
+#include "bench/http_bench.h"
 #include "bench/runs_bench.h"
 #include "bench/search_bench.h"
 #include "bench/store_bench.h"
@@ -145,6 +146,18 @@ CommandInfo runs_info() {
               "The exit code is 1 when a goal\nwas missed."};
 }
 
+CommandInfo http_info() {
+  return {.name = "http",
+          .summary = "measure what the server costs beyond the store",
+          .examples =
+              "  skein bench http\n"
+              "  skein bench http --quick --only append\n",
+          .details =
+              "Starts this program as a server in a new folder on the disk to be measured, and "
+              "asks it over loopback; client\nand server share the machine. The exit code is 1 "
+              "when a goal was missed."};
+}
+
 CommandInfo search_info() {
   return {.name = "search",
           .summary = "measure how fast search answers and indexes, and what it needs",
@@ -169,6 +182,7 @@ CommandGroup bench_commands() {
       std::make_unique<Bench>(embedding_info(), bench::embedding_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(runs_info(), bench::runs_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(search_info(), bench::search_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(http_info(), bench::http_bench_parts()));
   group.commands.push_back(recall_bench_command());
   return group;
 }

@@ -102,6 +102,8 @@ CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
 CommandGroup hook_commands();
 CommandGroup task_commands();
 CommandGroup trigger_commands();
+CommandGroup serve_commands();
+CommandGroup key_commands();
 CommandGroup recall_commands();  // search, backfill
 CommandGroup bench_commands();
 std::unique_ptr<Command> recall_bench_command();

@@ -55,7 +55,7 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
       {.names = "--config",
        .value_name = "FILE",
        .help = "settings as JSON: store, defaultAgent, embedder, project, maxActiveThreads, "
-               "knowledgeRepos, redact (default WORKSPACE/.skein/config.json)",
+               "knowledgeRepos, agents, server, redact (default WORKSPACE/.skein/config.json)",
        .set = into(target.settings.config),
        .is_path = true},
       {.names = "--json", .help = "answer, and fail, in JSON", .set = into(target.json)},

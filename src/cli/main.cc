@@ -27,6 +27,8 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(hook_commands());
   tree.groups.push_back(task_commands());
   tree.groups.push_back(trigger_commands());
+  tree.groups.push_back(serve_commands());
+  tree.groups.push_back(key_commands());
   tree.groups.push_back(transfer_commands());
   tree.groups.push_back(care_commands());
   tree.groups.push_back(bench_commands());

@@ -38,8 +38,9 @@ struct ServerOptions {
   std::chrono::milliseconds heartbeat{15'000};       // of streams
   std::chrono::milliseconds drain{10'000};           // what runs get when the server stops
 
-  // Where writes are noted; empty: nowhere.
+  // Where writes are noted, a line of JSON each; empty: nowhere.
   std::string audit_file{};
+  bool log_requests = false;  // all of them, and not only those that failed or took long
 };
 
 // kInvalid names the field and the rule. `object` is valid JSON, or absent: the defaults.

@@ -47,6 +47,9 @@ struct Request {
   // Where the route says that it is about a thread (AgentOf::kThread, kRun): the thread, which
   // exists and which the caller sees.
   std::optional<Manifest> thread;
+  // Its id. Of a `quick` route that is answered at once this is all there is, and nobody has looked
+  // whether there is such a thread.
+  std::optional<ThreadId> thread_id;
   // Asked for when the server stops.
   std::stop_token stop;
 

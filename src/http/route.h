@@ -68,8 +68,8 @@ struct Route {
   std::vector<Parameter> parameters = {};  // those of the path may be left out: they are texts
   std::optional<BodySpec> body = std::nullopt;
   std::vector<ResponseSpec> responses = {};
-  // Its handler never blocks, not even on the store: small requests are answered by the thread
-  // that does all I/O.
+  // Its handler never blocks, not even on the store: small requests of callers that see all agents
+  // are answered by the thread that does all I/O, without Request::thread.
   bool quick = false;
   Handler handler;
 };
@@ -81,6 +81,8 @@ struct RouteSet {
   // Where its problems apply also to paths that no route has: "/v1/".
   std::string prefix = "/";
   bool in_openapi = true;
+  // Whether parameters in a query that the route does not name are refused.
+  bool strict_queries = true;
   // Named schemas, for "#/components/schemas/NAME".
   std::vector<std::pair<std::string, std::string>> schemas = {};
 };

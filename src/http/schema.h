@@ -17,8 +17,8 @@ using NamedSchemas = std::vector<std::pair<std::string, std::string>>;
 // Known: type (one, or several), properties, required, additionalProperties (false, or a schema),
 // items, enum, const, minimum, maximum, minLength, maxLength (characters), minItems, maxItems,
 // anyOf, oneOf, allOf, $ref to #/components/schemas/NAME, and, without effect, title, description,
-// default, examples, format. Any other keyword is refused when the schema is made. Immutable, and
-// so thread-safe.
+// default, examples, format, readOnly, deprecated. Any other keyword is refused when the schema is
+// made. Immutable, and so thread-safe.
 class Schema {
  public:
   // kInvalid: it is no such schema.
@@ -27,10 +27,11 @@ class Schema {
   Schema& operator=(Schema&&) noexcept;
   ~Schema();
 
-  // `json` is valid JSON. kInvalid names the place and the rule: "limit must be at most 1000, got
-  // 5000".
+  // `json` is valid JSON. kInvalid names the place and the rule: "body.limit must be at most 1000,
+  // got 5000".
   Result<void> check(std::string_view json) const;
-  // Of a parameter's text: a number, a boolean or a string, as the schema wants it.
+  // Of a parameter's text: a number, a boolean or a string, as the schema wants it. The message
+  // leaves the place to the caller: "must be at most 1000, got 5000".
   Result<void> check_text(std::string_view text) const;
 
  private:

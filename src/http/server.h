@@ -25,6 +25,8 @@ class Server {
     std::function<void(std::string_view line)> log{};
     // Besides those that every server has.
     std::vector<RouteSet> more_routes{};
+    // Index messages, run triggers, recover runs (api/background.h).
+    bool background = false;
   };
 
   // Listens when it returns, and answers from then on. kInvalid: an address that is not loopback
@@ -39,6 +41,8 @@ class Server {
   std::uint16_t port() const;
   std::string url() const;  // http://127.0.0.1:7171
   Service& service();
+  // Reads the keys again now, and not only soon.
+  Result<void> refresh_keys();
 
   // Takes no more requests, tells the streams, gives runs their time and then interrupts them, and
   // returns when all is over. What was begun is answered.

@@ -36,6 +36,10 @@ class Stream {
   // What it is about: pulled again when one of these is woken. Asked for once.
   virtual std::vector<Topic> topics() const = 0;
 
+  // For what no topic tells. Called once, before the first pull: `wake` has this pulled again, from
+  // any thread and at any time, also when it is over.
+  virtual void on_wake(std::function<void()> wake) { (void)wake; }
+
   struct Pulled {
     std::vector<Bytes> frames;  // in order; empty: nothing yet
     bool more = false;          // there is more already: pull again as soon as these are taken

@@ -24,8 +24,8 @@ class ThreadFrames {
 
   struct Read {
     std::vector<Bytes> frames;
-    Seq last = 0;  // of these; or what was asked for, if there are none
-    bool more = false;
+    Seq last = 0;       // of these; or what was asked for, if there are none
+    bool more = false;  // there may be
   };
   // Events after `after`, up to about `max_bytes` of them.
   Result<Read> read(ThreadId thread, Seq after, std::size_t max_bytes);
@@ -38,7 +38,7 @@ class ThreadFrames {
     std::list<ThreadId>::iterator used;
   };
 
-  std::vector<Bytes> find(ThreadId thread, Seq after, std::size_t max_bytes);
+  Read find(ThreadId thread, Seq after, std::size_t max_bytes);
   void keep(ThreadId thread, Seq first, const std::vector<Bytes>& frames);
 
   Store& store_;

@@ -10,6 +10,7 @@
 #include "core/try.h"
 #include "recall/index/indexer.h"
 #include "recall/index/vector_filler.h"
+#include "recall/pending.h"
 #include "recall/searcher.h"
 
 namespace skein {
@@ -17,7 +18,8 @@ namespace skein {
 class Recall::Impl {
  public:
   Impl(Store& store, RecallOptions options, std::unique_ptr<IndexFile> file)
-      : options_(std::move(options)),
+      : store_(store),
+        options_(std::move(options)),
         file_(std::move(file)),
         indexer_(store, *file_),
         searcher_(store, *file_, options_.embedder,
@@ -96,6 +98,11 @@ class Recall::Impl {
     return status;
   }
 
+  Result<std::uint64_t> lag() {
+    SKEIN_ASSIGN(const Pending pending, count_pending(store_, *file_, std::nullopt));
+    return pending.count;
+  }
+
   const std::string& model() const { return model_; }
 
  private:
@@ -158,6 +165,7 @@ class Recall::Impl {
             .stopped = work.stop.stop_requested()};
   }
 
+  Store& store_;
   const RecallOptions options_;
   std::string model_;
   std::unique_ptr<IndexFile> file_;
@@ -188,6 +196,8 @@ Result<BackfillResult> Recall::index_new(std::chrono::milliseconds wait, std::st
 Result<BackfillResult> Recall::index_thread(ThreadId thread, std::stop_token stop) {
   return impl_->index_thread(thread, stop);
 }
+Result<std::uint64_t> Recall::lag() { return impl_->lag(); }
+
 Result<RecallStatus> Recall::status(const std::optional<std::string>& agent_id) {
   return impl_->status(agent_id);
 }

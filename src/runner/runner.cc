@@ -49,6 +49,7 @@ class Runner::Impl {
         keeper_(parts_, [this] { return live_runs(); }) {}
 
   ~Impl();
+  void close(std::chrono::milliseconds grace);
 
   // A run that was taken on: it has its turn, or waits for it.
   struct Accepted {
@@ -99,14 +100,19 @@ class Runner::Impl {
 };
 
 Runner::Impl::~Impl() {
+  close(std::chrono::milliseconds(0));
+  ended_threads_.clear();
+}
+
+void Runner::Impl::close(std::chrono::milliseconds grace) {
   std::unique_lock lock(mutex_);
   closing_ = true;
+  changed_.wait_for(lock, grace, [&] { return live_.empty(); });
   const auto live = live_;
   lock.unlock();
   for (const auto& [id, run] : live) run->stop(StopReason::kUser);
   lock.lock();
   changed_.wait(lock, [&] { return live_.empty() && threads_.empty(); });
-  ended_threads_.clear();
 }
 
 std::vector<std::shared_ptr<LiveRun>> Runner::Impl::live_runs() {
@@ -415,6 +421,8 @@ Result<std::unique_ptr<RunStream>> Runner::join(std::string_view run_id,
 }
 
 Result<Recovered> Runner::recover() { return recover_all(impl_->parts()); }
+
+void Runner::close(std::chrono::milliseconds grace) { impl_->close(grace); }
 
 void Runner::finish_effects() { impl_->parts().effects.finish(); }
 

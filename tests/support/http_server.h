@@ -72,6 +72,7 @@ class TestServer {
     http::ServerOptions options{};   // the port is any
     std::vector<http::RouteSet> more_routes{};
     std::string config = {};  // .skein/config.json of the workspace
+    bool background = false;  // indexing, triggers
   };
   TestServer();
   explicit TestServer(Setup setup);

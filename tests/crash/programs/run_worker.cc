@@ -95,8 +95,7 @@ int main(int argc, char** argv) {
       first_step.wait();
       pause_for(after, {});
       const std::unique_lock alone(store.gate);
-      // To this very thread: sent to the process, another one may take it while this one goes on.
-      ::raise(SIGSTOP);
+      ::kill(::getpid(), SIGSTOP);
     });
   }
   RunnerOptions options;

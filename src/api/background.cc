@@ -1,0 +1,83 @@
+#include "api/background.h"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+
+#include "core/pause.h"
+
+namespace skein {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds kAfterError = 10s;
+constexpr std::chrono::milliseconds kRecoverEvery = 30s;
+
+void wait_for(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait(lock, stop, [] { return false; });
+}
+
+}  // namespace
+
+Background::Background(Service& service)
+    : service_(service),
+      indexer_([this](const std::stop_token& stop) { index(stop); }),
+      triggers_([this](const std::stop_token& stop) { run_triggers(stop); }),
+      recovery_([this](const std::stop_token& stop) { recover(stop); }) {}
+
+void Background::stop() {
+  for (std::jthread* thread : {&indexer_, &triggers_, &recovery_}) thread->request_stop();
+  for (std::jthread* thread : {&indexer_, &triggers_, &recovery_}) *thread = {};
+}
+
+void Background::index(const std::stop_token& stop) {
+  auto recall = service_.recall();
+  while (!recall) {
+    service_.log("the index cannot be opened: " + recall.error().message);
+    if (!pause_for(kAfterError, stop)) return;
+    recall = service_.recall();
+  }
+  recall_ = *recall;
+  const RecallFollower follower(**recall, [this](const Error& error) {
+    service_.log("messages are not indexed: " + error.message);
+  });
+  wait_for(stop);
+}
+
+void Background::run_triggers(const std::stop_token& stop) {
+  SchedulerOptions options;
+  options.clock = &service_.clock();
+  options.holder = "serve " + std::to_string(::getpid());
+  options.log = [this](std::string_view line) { service_.log(line); };
+  Scheduler scheduler(
+      service_.store(),
+      [this](const RunRequest& request) { return service_.runner().start(request); }, options);
+  scheduler.run(stop);
+}
+
+void Background::recover(const std::stop_token& stop) {
+  do {
+    const auto recovered = service_.runner().recover();
+    if (!recovered) {
+      service_.log("runs of dead processes are not closed: " + recovered.error().message);
+    } else if (recovered->closed > 0) {
+      service_.log("closed " + std::to_string(recovered->closed) + " runs of dead processes");
+    }
+  } while (pause_for(kRecoverEvery, stop));
+}
+
+std::optional<std::uint64_t> Background::index_lag() {
+  Recall* const recall = recall_;
+  if (recall == nullptr) return std::nullopt;
+  const auto lag = recall->lag();
+  if (!lag) return std::nullopt;
+  return *lag;
+}
+
+}  // namespace skein

@@ -1,0 +1,109 @@
+#include <fmt/format.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/stop_on_signal.h"
+#include "core/json_object.h"
+#include "core/pause.h"
+#include "core/try.h"
+#include "http/server.h"
+
+namespace skein {
+namespace {
+
+class Serve : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "serve",
+            .summary = "serve the workspace over HTTP: REST, streams, LangGraph clients, MCP",
+            .examples =
+                "  skein serve\n"
+                "  skein serve --port 8080\n"
+                "  skein serve --config /etc/skein.json --address 0.0.0.0\n",
+            .details =
+                "Listens on 127.0.0.1 port 7171, where it is open to everybody on this machine "
+                "until the first key is made\n(skein key create). Any other address needs keys. "
+                "Also indexes messages as they arrive, and runs what triggers\nsay. Ctrl-C or "
+                "SIGTERM stops it: streams are told, runs get some seconds to end and are then "
+                "interrupted. The\n\"server\" object of the configuration has limits and names "
+                "(docs/server.md). Logs are lines of JSON on standard error."};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {{.names = "--address",
+             .value_name = "IP",
+             .help = "where to listen (default 127.0.0.1)",
+             .set = into(address_)},
+            {.names = "--port",
+             .value_name = "PORT",
+             .help = "default 7171; 0: any that is free",
+             .set = into(port_)}};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    auto options = http::read_server_options(settings.server);
+    if (!options) return wrong_usage("configuration: " + options.error().message);
+    if (address_) options->address = *address_;
+    if (port_ && *port_ > 65'535) return wrong_usage("a port is at most 65535");
+    if (port_) options->port = static_cast<std::uint16_t>(*port_);
+    if (options->audit_file.empty()) {
+      options->audit_file = (settings.workspace / ".skein" / "audit.log").string();
+    }
+    std::signal(SIGPIPE, SIG_IGN);
+    SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
+    std::error_code ignored;
+    std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),
+                                        ignored);
+
+    const StopOnSignal stop;
+    http::Server::Parts parts;
+    parts.settings = settings;
+    parts.options = std::move(*options);
+    parts.log = [](std::string_view line) { print_line_to_stderr(line); };
+    parts.background = true;
+    SKEIN_ASSIGN(const auto server, http::Server::start(*store, std::move(parts)));
+    announce(context, settings, *server);
+    SKEIN_TRY(context.out().flush());
+    while (pause_for(std::chrono::hours(1), stop.token())) {
+    }
+    server->stop();
+    return kExitDone;
+  }
+
+ private:
+  static void announce(Context& context, const Settings& settings, const http::Server& server) {
+    if (context.json()) {
+      context.out().write(JsonObject()
+                              .add("url", server.url())
+                              .add("port", static_cast<std::uint64_t>(server.port()))
+                              .add("store", settings.store_url)
+                              .str() +
+                          "\n");
+      return;
+    }
+    context.out().write(
+        fmt::format("Skein serves {}\n\n"
+                    "  {}/            what there is to see\n"
+                    "  {}/openapi.json  every route\n"
+                    "  {}/readyz      whether it is ready\n\n"
+                    "Stop it with Ctrl-C.\n",
+                    settings.store_url, server.url(), server.url(), server.url()));
+  }
+
+  std::optional<std::string> address_;
+  std::optional<std::uint64_t> port_;
+};
+
+}  // namespace
+
+CommandGroup serve_commands() {
+  CommandGroup group{"", "", {}};
+  group.commands.push_back(std::make_unique<Serve>());
+  return group;
+}
+
+}  // namespace skein

@@ -1,0 +1,56 @@
+// A file that says who wrote what: a line for each request that could change something.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "core/file.h"
+#include "skein/error.h"
+
+namespace skein::http {
+
+// Lines are written by a thread of its own, soon and in order. At kMaxFileBytes the file becomes
+// FILE.1, and what was that becomes FILE.2, up to kFiles. Thread-safe.
+class AuditLog {
+ public:
+  static constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
+  static constexpr int kFiles = 4;
+
+  static Result<std::unique_ptr<AuditLog>> open(std::string path);
+  // What was said is written first.
+  ~AuditLog();
+  AuditLog(const AuditLog&) = delete;
+  AuditLog& operator=(const AuditLog&) = delete;
+
+  // Never waits. `line` without its line feed.
+  void say(std::string_view line);
+
+  // Why lines cannot be written; nothing: they can. As long as they cannot, nothing should be
+  // changed that would go unnoticed.
+  Result<void> status() const;
+
+ private:
+  AuditLog(std::string path, Fd file, std::uint64_t size);
+  void work(const std::stop_token& stop);
+  Result<void> write(std::string_view text);
+  Result<void> turn_over();
+
+  const std::string path_;
+  Fd file_;                 // the writing thread's
+  std::uint64_t size_ = 0;  // likewise
+
+  mutable std::mutex mutex_;  // protects all below
+  std::condition_variable_any came_;
+  std::string lines_;
+  Result<void> status_;
+
+  std::jthread writer_;
+};
+
+}  // namespace skein::http

@@ -1,0 +1,61 @@
+// One request under way.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "http/front.h"
+
+namespace skein::http {
+
+// Lives as long as anybody works on it. What is not said to be otherwise is the I/O thread's.
+class RequestCall final : public Call, public std::enable_shared_from_this<RequestCall> {
+ public:
+  RequestCall(Front& front, std::shared_ptr<Exchange> exchange);
+  ~RequestCall() override;
+
+  void body(std::string body) override;
+  void taken() override;
+  void over(bool complete) override;
+
+  // Any thread, once: the answer, or a promise of one.
+  void answer(Reply reply);
+  // Right away.
+  void respond(Response response);
+  void refuse_with(const Problem& problem);
+
+  // The server stops: a stream is cut, and with `waiting` too what is waited for is answered.
+  void end(bool waiting);
+  // What is waited for may have waited long enough.
+  void look_at_time(SteadyTime now);
+  void tell_frames(std::vector<Bytes> frames, bool ended);
+
+  Request request;
+  std::optional<Matched> matched;
+  SteadyTime started = std::chrono::steady_clock::now();
+  std::string remote;
+  std::optional<std::string> origin;
+  std::vector<HttpHeader> cors;
+  bool counts_as_stream = false;
+
+ private:
+  bool answers_at_once() const;
+  void run();                                // pool
+  Reply handle();                            // pool
+  tl::expected<void, Problem> find_agent();  // pool
+  void begin_stream(Response response);
+  void begin_waiting(std::unique_ptr<Waiting> waiting);
+  void leave_desk();
+
+  Front& front_;
+  const std::shared_ptr<std::atomic<std::size_t>> under_way_;
+  std::shared_ptr<Exchange> exchange_;  // none: it is over
+  bool answered_ = false;
+  bool late_ = false;  // the time of what is waited for is over
+  std::shared_ptr<Stream> stream_;
+  std::shared_ptr<Waiting> waiting_;
+  std::shared_ptr<StreamDesk::Place> place_;
+};
+
+}  // namespace skein::http

@@ -1,0 +1,151 @@
+#include "http/stream_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace skein::http {
+namespace {
+
+// Looked at by one thread of the pool at a time, so that many readers of one thread do not take
+// all of the pool.
+constexpr std::size_t kLooksAtOnce = 128;
+
+}  // namespace
+
+class StreamDesk::Place {
+ public:
+  explicit Place(std::shared_ptr<Ongoing> with) : ongoing(std::move(with)) {}
+
+  // Each answers whether it is to be looked at now.
+  bool wake() {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::kIdle) {
+      state_ = State::kLooking;
+      return true;
+    }
+    again_ = true;
+    return false;
+  }
+  bool taken() {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::kTelling) return false;
+    state_ = again_ ? State::kLooking : State::kIdle;
+    return std::exchange(again_, false);
+  }
+  bool found(const Ongoing::Found& found) {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::kGone) return false;
+    if (found.more) again_ = true;
+    if (found.tell || found.ended) {
+      state_ = State::kTelling;
+      return false;
+    }
+    state_ = again_ ? State::kLooking : State::kIdle;
+    return std::exchange(again_, false);
+  }
+  // False: it had left.
+  bool leave() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(state_, State::kGone) != State::kGone;
+  }
+  bool is_gone() const {
+    const std::lock_guard lock(mutex_);
+    return state_ == State::kGone;
+  }
+
+  const std::shared_ptr<Ongoing> ongoing;
+  std::vector<Topic> topics;  // the desk's
+
+ private:
+  enum class State { kIdle, kLooking, kTelling, kGone };
+  mutable std::mutex mutex_;
+  State state_ = State::kLooking;
+  bool again_ = false;  // woken while it was not idle
+};
+
+std::shared_ptr<StreamDesk::Place> StreamDesk::add(std::shared_ptr<Ongoing> ongoing) {
+  auto place = std::make_shared<Place>(std::move(ongoing));
+  place->topics = place->ongoing->topics();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Topic& topic : place->topics) {
+      (topic.thread ? by_thread_[*topic.thread] : of_all_).push_back(place);
+    }
+    if (count_++ == 0 && on_any) on_any(true);
+  }
+  place->ongoing->on_wake([this, weak = std::weak_ptr(place)] {
+    const auto still = weak.lock();
+    if (still && still->wake()) look_soon({still});
+  });
+  look_soon({place});
+  return place;
+}
+
+void StreamDesk::remove(const std::shared_ptr<Place>& place) {
+  if (!place->leave()) return;
+  const std::lock_guard lock(mutex_);
+  for (const Topic& topic : place->topics) {
+    Places& places = topic.thread ? by_thread_[*topic.thread] : of_all_;
+    std::erase(places, place);
+    if (topic.thread && places.empty()) by_thread_.erase(*topic.thread);
+  }
+  if (--count_ == 0 && on_any) on_any(false);
+}
+
+void StreamDesk::taken(const std::shared_ptr<Place>& place) {
+  if (place->taken()) look_soon({place});
+}
+
+void StreamDesk::wake(const Wakes::Woken& woken) {
+  Places places;
+  {
+    const std::lock_guard lock(mutex_);
+    places = of_all_;
+    const auto add = [&](const Places& more) {
+      places.insert(places.end(), more.begin(), more.end());
+    };
+    if (woken.everybody) {
+      for (const auto& [thread, more] : by_thread_) add(more);
+    } else {
+      for (const ThreadId thread : woken.threads) {
+        if (const auto found = by_thread_.find(thread); found != by_thread_.end()) {
+          add(found->second);
+        }
+      }
+    }
+  }
+  std::erase_if(places, [](const std::shared_ptr<Place>& place) { return !place->wake(); });
+  for (std::size_t i = 0; i < places.size(); i += kLooksAtOnce) {
+    const std::size_t end = std::min(places.size(), i + kLooksAtOnce);
+    look_soon({places.begin() + static_cast<std::ptrdiff_t>(i),
+               places.begin() + static_cast<std::ptrdiff_t>(end)});
+  }
+}
+
+std::size_t StreamDesk::size() const {
+  const std::lock_guard lock(mutex_);
+  return count_;
+}
+
+void StreamDesk::look_soon(Places places) {
+  pool_.submit_always([this, places = std::move(places)] { look(places); });
+}
+
+void StreamDesk::look(const Places& places) {
+  std::vector<std::function<void()>> to_tell;
+  Places again;
+  for (const auto& place : places) {
+    if (place->is_gone()) continue;
+    Ongoing::Found found = place->ongoing->look();
+    if (place->found(found)) again.push_back(place);
+    if (found.tell) to_tell.push_back(std::move(found.tell));
+  }
+  if (!to_tell.empty()) {
+    io_.post([to_tell = std::move(to_tell)] {
+      for (const auto& tell : to_tell) tell();
+    });
+  }
+  if (!again.empty()) look_soon(std::move(again));
+}
+
+}  // namespace skein::http
