@@ -170,7 +170,7 @@ TEST_P(ItemCommands, TheSessionThatAHookMadeKnownCountsBeforeTheNewest) {
   };
   const std::string mine = start();
   start();
-  const std::string skein = SKEIN_PROGRAM;
+  const std::string skein = skein_program();
   const json::value created = json::parse(
       workspace_.shell("SKEIN_SESSION=" + mine + " " + skein + " item create x --json").out);
   EXPECT_EQ(text_at(created.at("thread"), "source_session"), mine);

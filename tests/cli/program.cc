@@ -51,6 +51,8 @@ bool drain(int fd, std::string& text) {
 
 }  // namespace
 
+std::string skein_program() { return SKEIN_PROGRAM; }
+
 boost::json::value Ran::json() const {
   boost::system::error_code error;
   auto value = boost::json::parse(out, error);
@@ -224,7 +226,7 @@ Ran Workspace::shell(const std::string& script) const {
   Start start = prepared({"-c", script});
   start.program = "/bin/bash";
   const char* path = std::getenv("PATH");
-  start.environment.push_back("PATH=" + fs::path(SKEIN_PROGRAM).parent_path().string() + ":" +
+  start.environment.push_back("PATH=" + fs::path(skein_program()).parent_path().string() + ":" +
                               (path != nullptr ? path : "/usr/bin:/bin"));
   return Running(start).finish();
 }

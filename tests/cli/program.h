@@ -30,11 +30,15 @@ struct Ran {
 // For the messages of failed expectations.
 std::ostream& operator<<(std::ostream& stream, const Ran& ran);
 
+// Where the build put `skein`. A function, so that a compiled test says nothing about its checkout
+// and another checkout finds it in the compiler's cache.
+std::string skein_program();
+
 struct Start {
   std::filesystem::path folder;
   std::vector<std::string> arguments;
   std::vector<std::string> environment = {};  // NAME=value, besides the test's own
-  std::string program = SKEIN_PROGRAM;
+  std::string program = skein_program();
   bool on_terminal = false;  // standard input, output and error are one terminal; `err` stays empty
 };
 

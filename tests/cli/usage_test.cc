@@ -165,8 +165,8 @@ TEST(Output, ABrokenPipeEndsItQuietly) {
   for (int i = 0; i < 2000; ++i)
     lines += R"({"role":"user","text":")" + std::string(200, 'x') + "\"}\n";
   ASSERT_EQ(workspace.run({"thread", "append", id, "--jsonl"}, lines).code, 0);
-  workspace.write("pipe.sh", std::string("'") + SKEIN_PROGRAM + "' thread events " + id +
-                                 " 2>err | head -n 1 >out\n");
+  workspace.write("pipe.sh",
+                  "'" + skein_program() + "' thread events " + id + " 2>err | head -n 1 >out\n");
   const std::string command = "cd '" + workspace.path().string() + "' && sh pipe.sh";
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(workspace.read("err"), "");
@@ -176,8 +176,8 @@ TEST(Output, ABrokenPipeEndsItQuietly) {
 TEST(Output, AFullDiskIsAnError) {
   const Workspace workspace;
   const std::string id = workspace.create({"--message", "x"});
-  workspace.write("full.sh", std::string("'") + SKEIN_PROGRAM + "' thread events " + id +
-                                 " >/dev/full 2>err\n");
+  workspace.write("full.sh",
+                  "'" + skein_program() + "' thread events " + id + " >/dev/full 2>err\n");
   const std::string command = "cd '" + workspace.path().string() + "' && sh full.sh";
   EXPECT_EQ(WEXITSTATUS(std::system(command.c_str())), 1);
   EXPECT_THAT(workspace.read("err"), HasSubstr("cannot write the output"));

@@ -69,8 +69,7 @@ TEST_P(Watching, BeginsWithWhatHappensFromNowOnAndKeepsToItsFilter) {
 
 TEST_P(Watching, EndsWhenNobodyReadsAnyMore) {
   const std::string id = workspace_.create();
-  const std::string command =
-      std::string(SKEIN_PROGRAM) + " watch --since '' --json | head -n 1 > first.txt";
+  const std::string command = skein_program() + " watch --since '' --json | head -n 1 > first.txt";
   ASSERT_EQ(workspace_.run({"thread", "append", id, "--text", "x"}).code, 0);
   std::jthread speaker([&](const std::stop_token& stop) {
     while (!stop.stop_requested()) workspace_.append(id, "more");
