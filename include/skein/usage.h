@@ -33,6 +33,8 @@ struct UsageTotals {
   double cost_usd = 0;
   double duration_ms = 0;
   std::int64_t turns = 0;
+
+  UsageTotals& operator+=(const UsageTotals& more);
 };
 
 struct UsageRow {

@@ -1,9 +1,16 @@
 #include "api/threads.h"
 
-#include <algorithm>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
+#include "core/json_object.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "skein/limits.h"
+#include "skein/tokens.h"
+#include "store/checks.h"
 
 namespace skein {
 
@@ -25,6 +32,78 @@ Result<std::string> list_threads(Store& store, ListQuery query, std::uint64_t li
     query.after = std::move(page.next);
   } while (limit > 0 && !query.after.empty());
   return std::move(query.after);
+}
+
+Result<ThreadPage> list_threads_of(Store& store, ListQuery query,
+                                   const std::vector<std::string>& agents) {
+  ThreadPage all;
+  if (query.with_total) all.total = 0;
+  bool more = false;
+  for (const std::string& agent : agents) {
+    query.agent_id = agent;
+    SKEIN_ASSIGN(ThreadPage page, store.list(query));
+    more = more || !page.next.empty();
+    if (query.with_total) *all.total += page.total.value_or(0);
+    std::move(page.threads.begin(), page.threads.end(), std::back_inserter(all.threads));
+  }
+  std::sort(all.threads.begin(), all.threads.end(),
+            [&](const Manifest& a, const Manifest& b) { return list_before(query.order, a, b); });
+  if (all.threads.size() > query.limit) {
+    all.threads.resize(query.limit);
+    more = true;
+  }
+  // A cursor is a place in the order, whoever's threads are listed.
+  if (more && !all.threads.empty()) all.next = list_cursor(query, all.threads.back());
+  return all;
+}
+
+namespace {
+
+bool says(const Manifest& manifest, const std::string& folded) {
+  const auto has = [&](std::string_view text) {
+    return fold_text(text).find(folded) != std::string::npos;
+  };
+  return has(manifest.title.value_or("")) || has(manifest.id.str()) ||
+         has(manifest.alias.value_or("")) || has(manifest.metadata.text());
+}
+
+}  // namespace
+
+Result<ThreadPage> find_threads(Store& store, ListQuery query,
+                                const std::optional<std::vector<std::string>>& agents,
+                                std::string_view text) {
+  const std::string folded = fold_text(text);
+  const std::size_t limit = query.limit;
+  query.limit = limits::kMaxPageSize;
+  query.with_total = false;
+  ThreadPage found;
+  std::size_t looked_at = 0;
+  do {
+    SKEIN_ASSIGN(ThreadPage page,
+                 agents ? list_threads_of(store, query, *agents) : store.list(query));
+    for (Manifest& manifest : page.threads) {
+      ++looked_at;
+      found.next = list_cursor(query, manifest);
+      if (says(manifest, folded)) found.threads.push_back(std::move(manifest));
+      if (found.threads.size() == limit || looked_at == kMaxThreadsLookedAt) return found;
+    }
+    query.after = std::move(page.next);
+  } while (!query.after.empty());
+  found.next.clear();
+  return found;
+}
+
+std::string summary_json(const Summary& summary) {
+  std::string covers = "[";
+  for (const SeqRange& range : summary.covers) {
+    covers += fmt::format("{}[{},{}]", covers.size() > 1 ? "," : "", range.first, range.last);
+  }
+  return JsonObject()
+      .add("seq", summary.seq)
+      .add_json("covers", covers + "]")
+      .add("text", summary.text)
+      .add("tokens", std::uint64_t{count_tokens(summary.text)})
+      .str();
 }
 
 Result<FollowEnd> follow_events(Store& store, ThreadId thread, Seq after,

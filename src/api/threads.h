@@ -3,9 +3,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "skein/store.h"
+#include "skein/summary.h"
 
 namespace skein {
 
@@ -16,6 +20,22 @@ Result<Manifest> find_thread(Store& store, const ThreadRef& ref);
 // there are no more). `query.limit` does not count. False from the sink stops.
 Result<std::string> list_threads(Store& store, ListQuery query, std::uint64_t limit,
                                  const std::function<bool(const Manifest&)>& sink);
+
+// One page of the threads of these agents, as Store::list gives those of one. `query.agent_id` does
+// not count.
+Result<ThreadPage> list_threads_of(Store& store, ListQuery query,
+                                   const std::vector<std::string>& agents);
+
+// The same, of those alone that have the text in their title, id, alias or metadata, whatever the
+// case. Looks at kMaxThreadsLookedAt at most: a page may be short, or empty, though `next` is
+// there. `agents` absent: all. No total is counted.
+inline constexpr std::size_t kMaxThreadsLookedAt = 20'000;
+Result<ThreadPage> find_threads(Store& store, ListQuery query,
+                                const std::optional<std::vector<std::string>>& agents,
+                                std::string_view text);
+
+// {"seq":N,"covers":[[first,last],…],"text":…,"tokens":N} on one line.
+std::string summary_json(const Summary& summary);
 
 enum class FollowEnd { kStopped, kRemoved };
 

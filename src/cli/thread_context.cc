@@ -10,7 +10,6 @@
 #include "cli/thread_commands.h"
 #include "core/json_object.h"
 #include "core/try.h"
-#include "skein/tokens.h"
 
 namespace skein {
 namespace {
@@ -165,19 +164,6 @@ class SummarizeCommand : public Command {
     context.out().write(context.json() ? JsonObject().add("undone", seq).str() + "\n"
                                        : fmt::format("summary {} was undone\n", seq));
     return kExitDone;
-  }
-
-  static std::string summary_json(const Summary& summary) {
-    std::string covers;
-    for (const SeqRange& range : summary.covers) {
-      covers += fmt::format("{}[{},{}]", covers.empty() ? "[" : ",", range.first, range.last);
-    }
-    return JsonObject()
-        .add("seq", summary.seq)
-        .add_json("covers", covers + "]")
-        .add("text", summary.text)
-        .add("tokens", std::uint64_t{count_tokens(summary.text)})
-        .str();
   }
 
   std::optional<ThreadRef> thread_;

@@ -1,33 +1,15 @@
 #include <fmt/format.h>
 
+#include "api/usage.h"
 #include "cli/arguments.h"
 #include "cli/chat.h"
 #include "cli/context.h"
 #include "cli/table.h"
-#include "core/json_array.h"
-#include "core/json_object.h"
 #include "core/try.h"
 #include "skein/usage.h"
 
 namespace skein {
 namespace {
-
-std::string number(double value) {
-  std::string text;
-  append_json_number(text, value);
-  return text;
-}
-
-JsonObject totals_json(JsonObject object, const UsageTotals& totals) {
-  object.add("runs", totals.runs);
-  object.add_json("inputTokens", std::to_string(totals.input_tokens));
-  object.add_json("outputTokens", std::to_string(totals.output_tokens));
-  object.add_json("cacheReadTokens", std::to_string(totals.cache_read_tokens));
-  object.add_json("costUsd", number(totals.cost_usd));
-  object.add_json("durationMs", number(totals.duration_ms));
-  object.add_json("turns", std::to_string(totals.turns));
-  return object;
-}
 
 std::vector<std::string> cells(const std::string& name, const UsageTotals& totals) {
   return {name,
@@ -89,7 +71,7 @@ class Usage : public Command {
       print_notice(fmt::format("{} record(s) are no usage and do not count", report.unreadable));
     }
     if (context.json()) {
-      print_json(context, report);
+      context.out().write(usage_json(report, query_.by) + "\n");
     } else {
       print_table(context, report);
     }
@@ -97,37 +79,8 @@ class Usage : public Command {
   }
 
  private:
-  std::string_view heading() const {
-    switch (query_.by) {
-      case UsageBy::kDay:
-        return "day";
-      case UsageBy::kModel:
-        return "model";
-      case UsageBy::kThread:
-        return "thread";
-      case UsageBy::kAgent:
-        break;
-    }
-    return "agent";
-  }
-
-  void print_json(Context& context, const UsageReport& report) const {
-    std::vector<std::string> rows;
-    for (const UsageRow& row : report.rows) {
-      JsonObject object;
-      object.add(heading(), row.name);
-      if (row.gone) object.add("gone", true);
-      rows.push_back(totals_json(std::move(object), row.totals).str());
-    }
-    context.out().write(JsonObject()
-                            .add_json("rows", json_array_of(rows))
-                            .add_json("all", totals_json({}, report.all).str())
-                            .str() +
-                        "\n");
-  }
-
   void print_table(Context& context, const UsageReport& report) const {
-    std::string first(heading());
+    std::string first = to_string(query_.by);
     for (char& c : first) c = static_cast<char>(c - 'a' + 'A');
     Table table(context, {first, "RUNS", "TURNS", "INPUT", "OUTPUT", "CACHED", "USD", "SECONDS"});
     for (const UsageRow& row : report.rows) {

@@ -36,16 +36,6 @@ std::optional<Entry> parse_entry(const Record& record) {
   return entry;
 }
 
-void add(UsageTotals& sum, const UsageTotals& more) {
-  sum.runs += more.runs;
-  sum.input_tokens += more.input_tokens;
-  sum.output_tokens += more.output_tokens;
-  sum.cache_read_tokens += more.cache_read_tokens;
-  sum.cost_usd += more.cost_usd;
-  sum.duration_ms += more.duration_ms;
-  sum.turns += more.turns;
-}
-
 std::string name_of(const Entry& entry, UsageBy by) {
   switch (by) {
     case UsageBy::kAgent:
@@ -67,6 +57,17 @@ bool matches(const UsageQuery& query, const Entry& entry) {
 
 }  // namespace
 
+UsageTotals& UsageTotals::operator+=(const UsageTotals& more) {
+  runs += more.runs;
+  input_tokens += more.input_tokens;
+  output_tokens += more.output_tokens;
+  cache_read_tokens += more.cache_read_tokens;
+  cost_usd += more.cost_usd;
+  duration_ms += more.duration_ms;
+  turns += more.turns;
+  return *this;
+}
+
 Result<UsageReport> usage_report(Store& store, const UsageQuery& query) {
   UsageReport report;
   std::map<std::string, UsageTotals> sums;
@@ -75,8 +76,8 @@ Result<UsageReport> usage_report(Store& store, const UsageQuery& query) {
     if (!entry) {
       ++report.unreadable;
     } else if (matches(query, *entry)) {
-      add(sums[name_of(*entry, query.by)], entry->totals);
-      add(report.all, entry->totals);
+      sums[name_of(*entry, query.by)] += entry->totals;
+      report.all += entry->totals;
     }
     return true;
   }));

@@ -142,21 +142,42 @@ std::string resolve_thread_answer(const WorkItem& item, const Stopwatch& watch) 
       .str();
 }
 
-Result<std::string> show_item_answer(Store& store, const ListedItem& listed) {
+namespace {
+
+// What is known of an item besides its own fields.
+Result<void> add_details(JsonObject& object, Store& store, const ListedItem& listed) {
   const ItemDetails& details = *listed.details;
   const WorkItem& item = listed.item;
   SKEIN_ASSIGN(const bool opener_is_gone, thread_is_gone(store, details.opened_by.thread));
   SKEIN_ASSIGN(const bool closer_is_gone, thread_is_gone(store, details.closed_by.thread));
-  JsonObject object;
-  object.add_json("thread", to_json(item)).add("project", details.project);
+  object.add("project", details.project);
   object.add_json("vitality", vitality_json(details.vitality));
   object.add_json("opened_by", links_json(details.opened_by, item.source_session, opener_is_gone));
   if (item.status == ItemStatus::kResolved) {
     object.add_json("closed_by",
                     links_json(details.closed_by, item.resolved_by_session, closer_is_gone));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<std::string> show_item_answer(Store& store, const ListedItem& listed) {
+  JsonObject object;
+  object.add_json("thread", to_json(listed.item));
+  SKEIN_TRY(add_details(object, store, listed));
   return object.str();
 }
+
+Result<std::string> item_json(Store& store, const ListedItem& listed) {
+  JsonObject details;
+  SKEIN_TRY(add_details(details, store, listed));
+  std::string json = to_json(listed.item);
+  json.back() = ',';
+  return json + details.str().substr(1);
+}
+
+std::string work_session_json(const WorkSession& session) { return session_json(session); }
 
 std::string session_start_answer(const StartedSession& started, const Stopwatch& watch) {
   JsonObject object;

@@ -27,7 +27,12 @@ std::string session_close_answer(const ClosedSession& closed, const Stopwatch& w
 
 // An item with its project, vitality and links. A link to a thread that was deleted says so.
 Result<std::string> show_item_answer(Store& store, const ListedItem& listed);
+// The same as one object: the item's own fields, and "project", "vitality", "opened_by",
+// "closed_by".
+Result<std::string> item_json(Store& store, const ListedItem& listed);
 Result<std::string> show_item_text(Store& store, const ListedItem& listed);
+
+std::string work_session_json(const WorkSession& session);
 
 // The start of a session as a page of Markdown, short enough to put before a model: what is open is
 // a line each, and what people wrote is cut where it goes on and on.
