@@ -1,10 +1,15 @@
 #include "http/routes.h"
 
+#include "http/openapi.h"
+#include "http/v1/routes.h"
+
 namespace skein::http {
 
-std::vector<RouteSet> all_routes(Service& /*service*/, Operations operations) {
+std::vector<RouteSet> all_routes(Service& service, Operations operations) {
   std::vector<RouteSet> sets;
   sets.push_back(operation_routes(std::move(operations)));
+  sets.push_back(v1_routes(service));
+  sets.push_back(openapi_routes(sets));
   return sets;
 }
 

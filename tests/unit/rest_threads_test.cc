@@ -1,0 +1,259 @@
+// Keys, versions, pages and streams of /v1.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <thread>
+
+#include "support/expect.h"
+#include "support/rest_world.h"
+
+namespace skein::test {
+namespace {
+
+using Headers = std::vector<HttpHeader>;
+
+std::string text_of(const boost::json::value& value, std::string_view name) {
+  return std::string(value.as_object().at(name).as_string());
+}
+
+class Rest : public testing::Test {
+ protected:
+  Answered ask(const std::string& method, const std::string& target, const std::string& body = {},
+               Headers headers = {}) {
+    headers.push_back({"Authorization", "Bearer " + world_.admin});
+    return HttpConnection(world_.server().port()).ask(method, target, body, headers);
+  }
+  std::string on_thread(const std::string& rest = {}) {
+    return "/v1/threads/" + world_.thread + rest;
+  }
+
+  RestWorld world_;
+};
+
+TEST_F(Rest, AThreadIsMadeOnceForAKey) {
+  const Headers key = {{"Idempotency-Key", "create-1"}};
+  const std::string body = R"({"agentId":"mine","title":"Once"})";
+  const Answered first = ask("POST", "/v1/threads", body, key);
+  const Answered again = ask("POST", "/v1/threads", body, key);
+  ASSERT_EQ(first.status, 201) << first;
+  EXPECT_EQ(again.status, 201) << again;
+  EXPECT_EQ(again.body, first.body);
+  EXPECT_EQ(again.header("location"), first.header("location"));
+  EXPECT_EQ(again.header("idempotent-replayed"), "true");
+  EXPECT_EQ(ask("POST", "/v1/threads", R"({"agentId":"mine","title":"Else"})", key).status, 409);
+  // Another caller's key of that name is another key.
+  const Answered other = HttpConnection(world_.server().port())
+                             .ask("POST", "/v1/threads", body,
+                                  {{"Authorization", "Bearer " + world_.my_writer}, key.front()});
+  EXPECT_EQ(other.status, 201);
+  EXPECT_NE(text_of(other.json(), "threadId"), text_of(first.json(), "threadId"));
+}
+
+TEST_F(Rest, WhatWasRefusedMayBeTriedAgainWithItsKey) {
+  const Headers key = {{"Idempotency-Key", "task-1"}};
+  const std::string body = R"({"agentId":"nobody","text":"Do it"})";
+  EXPECT_EQ(ask("POST", "/v1/tasks", body, key).status, 404);
+  EXPECT_EQ(ask("POST", "/v1/tasks", body, key).status, 404);
+  EXPECT_EQ(ask("POST", "/v1/tasks", R"({"agentId":"mine","text":"Do it"})", key).status, 201);
+}
+
+TEST_F(Rest, ManyAtOnceWithOneKeyMakeOneThread) {
+  const Headers key = {{"Idempotency-Key", "race"}};
+  std::vector<Answered> answers(8);
+  {
+    std::vector<std::jthread> clients;
+    for (Answered& answer : answers) {
+      clients.emplace_back(
+          [&] { answer = ask("POST", "/v1/threads", R"({"title":"Race"})", key); });
+    }
+  }
+  std::set<std::string> made;
+  for (const Answered& answer : answers) {
+    ASSERT_TRUE(answer.status == 201 || answer.status == 409) << answer;
+    if (answer.status == 201) made.insert(text_of(answer.json(), "threadId"));
+  }
+  EXPECT_EQ(made.size(), 1u);
+}
+
+TEST_F(Rest, AnAppendIsMadeOnceForAKey) {
+  const Headers key = {{"Idempotency-Key", "event-1"}};
+  const std::string body = R"({"role":"user","text":"Only once"})";
+  const Answered first = ask("POST", on_thread("/events"), body, key);
+  const Answered again = ask("POST", on_thread("/events"), body, key);
+  EXPECT_EQ(first.status, 201) << first;
+  EXPECT_EQ(again.status, 200) << again;
+  EXPECT_EQ(again.json().at("seq"), first.json().at("seq"));
+  EXPECT_TRUE(again.json().at("repeated").as_bool());
+  EXPECT_EQ(ask("POST", on_thread("/events"), R"({"role":"user","text":"Else"})", key).status, 409);
+  const Answered message = ask("POST", on_thread("/messages"), R"({"text":"Only once"})", key);
+  EXPECT_EQ(message.json().at("seq"), first.json().at("seq")) << message;
+}
+
+TEST_F(Rest, ASeqInAnEventIsThePositionThatItMustGet) {
+  const auto last = ask("GET", on_thread()).json().at("lastSeq").to_number<std::uint64_t>();
+  const auto event = [](std::uint64_t seq) {
+    return R"({"role":"user","text":"Here","seq":)" + std::to_string(seq) + "}";
+  };
+  EXPECT_EQ(ask("POST", on_thread("/events"), event(last)).status, 409);
+  EXPECT_EQ(ask("POST", on_thread("/events"), event(last + 1)).status, 201);
+}
+
+TEST_F(Rest, UpdatesKeepToWhatIfMatchSays) {
+  const std::string etag = ask("GET", on_thread()).header("etag");
+  ASSERT_FALSE(etag.empty());
+  // Appends leave the tag alone.
+  ask("POST", on_thread("/messages"), R"({"text":"Hm"})");
+  const Answered changed = ask("PATCH", on_thread(), R"({"title":"A"})", {{"If-Match", etag}});
+  EXPECT_EQ(changed.status, 200) << changed;
+  EXPECT_NE(changed.header("etag"), etag);
+  EXPECT_EQ(text_of(changed.json(), "etag"), changed.header("etag"));
+  const Answered late = ask("PATCH", on_thread(), R"({"title":"B"})", {{"If-Match", etag}});
+  EXPECT_EQ(late.status, 412) << late;
+  EXPECT_EQ(ask("PATCH", on_thread(), R"({"title":"C"})", {{"If-Match", "W/" + etag}}).status, 412);
+  EXPECT_EQ(ask("PATCH", on_thread(), R"({"title":"D"})", {{"If-Match", "*"}}).status, 200);
+  EXPECT_EQ(ask("PATCH", on_thread(), R"({"title":"E"})",
+                {{"If-Match", "\"0\", " + ask("GET", on_thread()).header("etag")}})
+                .status,
+            200);
+  EXPECT_EQ(text_of(ask("GET", on_thread()).json(), "title"), "E");
+}
+
+TEST_F(Rest, OfUpdatesAtOnceWithOneTagOneIsMade) {
+  const std::string etag = ask("GET", on_thread()).header("etag");
+  std::vector<int> statuses(8);
+  {
+    std::vector<std::jthread> clients;
+    for (std::size_t i = 0; i < statuses.size(); ++i) {
+      clients.emplace_back([&, i] {
+        const std::string body = R"({"title":"T)" + std::to_string(i) + "\"}";
+        statuses[i] = ask("PATCH", on_thread(), body, {{"If-Match", etag}}).status;
+      });
+    }
+  }
+  EXPECT_EQ(std::count(statuses.begin(), statuses.end(), 200), 1);
+  EXPECT_EQ(std::count(statuses.begin(), statuses.end(), 412), 7);
+}
+
+TEST_F(Rest, AStreamOfAThreadGoesOnAfterTheLastIdThatWasSeen) {
+  const Headers key = {{"Authorization", "Bearer " + world_.admin}};
+  std::string last;
+  {
+    HttpConnection reader(world_.server().port());
+    reader.send_request("GET", on_thread("/stream"), {}, key);
+    ASSERT_EQ(reader.read_head().status, 200);
+    const auto first = reader.next_event();
+    ASSERT_TRUE(first);
+    EXPECT_EQ(first->id, "1");
+    EXPECT_EQ(first->type, "message");
+    last = reader.next_event()->id;
+  }
+  const auto total = ask("GET", on_thread()).json().at("lastSeq").to_number<std::uint64_t>();
+  HttpConnection reader(world_.server().port());
+  reader.send_request("GET", on_thread("/stream"), {}, {key.front(), {"Last-Event-ID", last}});
+  ASSERT_EQ(reader.read_head().status, 200);
+  for (std::uint64_t seq = 3; seq <= total; ++seq) {
+    EXPECT_EQ(reader.next_event()->id, std::to_string(seq));
+  }
+  ask("POST", on_thread("/messages"), R"({"text":"Live"})");
+  const auto live = reader.next_event();
+  ASSERT_TRUE(live);
+  EXPECT_EQ(live->id, std::to_string(total + 1));
+  EXPECT_NE(live->data.find("Live"), std::string::npos);
+}
+
+TEST_F(Rest, TheFeedTellsEachAgentItsOwn) {
+  HttpConnection mine(world_.server().port());
+  mine.send_request("GET", "/v1/events/stream", {},
+                    {{"Authorization", "Bearer " + world_.my_writer}});
+  ASSERT_EQ(mine.read_head().status, 200);
+  HttpConnection theirs(world_.server().port());
+  theirs.send_request("GET", "/v1/events/stream?event=thread:created", {},
+                      {{"Authorization", "Bearer " + world_.their_writer}});
+  ASSERT_EQ(theirs.read_head().status, 200);
+  const std::string my_thread =
+      text_of(ask("POST", "/v1/threads", R"({"agentId":"mine"})").json(), "threadId");
+  const std::string their_thread =
+      text_of(ask("POST", "/v1/threads", R"({"agentId":"theirs"})").json(), "threadId");
+  EXPECT_NE(mine.next_event()->data.find(my_thread), std::string::npos);
+  const auto told = theirs.next_event();
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->type, "thread:created");
+  EXPECT_NE(told->data.find(their_thread), std::string::npos);
+  // And page by page, from the cursor on.
+  const Answered page = world_.ask("GET", "/v1/events?since=" + told->id, "", world_.their_writer);
+  EXPECT_EQ(page.json().at("events").as_array().size(), 0u) << page;
+  const Answered all = world_.ask("GET", "/v1/events?limit=1000", "", world_.their_writer);
+  EXPECT_EQ(all.json().at("events").as_array().size(), 1u) << all;
+  EXPECT_EQ(ask("GET", "/v1/events/stream?since=nonsense").status, 400);
+}
+
+TEST_F(Rest, APageOfTheFeedWaitsForNews) {
+  const std::string now = text_of(ask("GET", "/v1/events?since=now").json(), "cursor");
+  Answered page;
+  std::jthread waiting([&] {
+    page = ask("GET", "/v1/events?waitMs=60000&threadId=" + world_.thread + "&since=" + now);
+  });
+  ask("POST", on_thread("/messages"), R"({"text":"News"})");
+  waiting.join();
+  ASSERT_EQ(page.status, 200) << page;
+  EXPECT_EQ(page.json().at("events").as_array().size(), 1u) << page;
+  const Answered empty = ask("GET", "/v1/events?waitMs=1&since=" + text_of(page.json(), "cursor"));
+  EXPECT_EQ(empty.json().at("events").as_array().size(), 0u) << empty;
+}
+
+TEST_F(Rest, ARunIsStreamedToItsEndAndWaitedFor) {
+  const Answered started =
+      ask("POST", "/v1/runs", R"({"threadId":")" + world_.thread + R"(","text":"Hi there"})",
+          {{"Idempotency-Key", "run-1"}});
+  ASSERT_EQ(started.status, 202) << started;
+  const std::string run = text_of(started.json(), "runId");
+  EXPECT_EQ(started.header("location"), "/v1/runs/" + run);
+  HttpConnection reader(world_.server().port());
+  reader.send_request("GET", "/v1/runs/" + run + "/stream", {},
+                      {{"Authorization", "Bearer " + world_.admin}});
+  ASSERT_EQ(reader.read_head().status, 200);
+  std::string last_status;
+  std::size_t events = 0;
+  while (const auto event = reader.next_event()) {
+    if (event->type == "status") last_status = event->data;
+    events += event->type == "event" ? 1 : 0;
+  }
+  EXPECT_NE(last_status.find("\"success\""), std::string::npos) << last_status;
+  EXPECT_GE(events, 2u);
+  const Answered outcome = ask("GET", "/v1/runs/" + run + "/wait");
+  EXPECT_NE(text_of(outcome.json(), "response").find("Hi there"), std::string::npos) << outcome;
+  // The same key waits for the same run.
+  const Answered again = ask("POST", "/v1/runs?wait=true",
+                             R"({"threadId":")" + world_.thread + R"(","text":"Hi there"})",
+                             {{"Idempotency-Key", "run-1"}});
+  EXPECT_EQ(text_of(again.json(), "runId"), run) << again;
+}
+
+TEST_F(Rest, SearchAcrossAgentsNeedsAdmin) {
+  ask("POST", "/v1/backfill", "{}");
+  const std::string all = "/v1/search?q=tourmaline&allAgents=true";
+  EXPECT_EQ(world_.ask("GET", all, "", world_.admin).status, 200);
+  EXPECT_EQ(world_.ask("GET", all, "", world_.reader).status, 403);
+  EXPECT_EQ(world_.ask("GET", all, "", world_.my_writer).status, 403);
+  EXPECT_EQ(world_.ask("POST", "/v1/backfill", "{}", world_.my_writer).status, 403);
+  const Answered mine = world_.ask("GET", "/v1/search?q=tourmaline", "", world_.my_writer);
+  EXPECT_NE(mine.body.find(world_.thread), std::string::npos) << mine;
+  const Answered theirs = world_.ask("GET", "/v1/search?q=tourmaline", "", world_.their_writer);
+  EXPECT_EQ(theirs.json().at("results").as_array().size(), 0u) << theirs;
+}
+
+TEST_F(Rest, TheDocumentAndThePageNeedNoKeyAndNameEveryRoute) {
+  const Answered document = world_.ask("GET", "/openapi.json", "", "");
+  const Answered page = world_.ask("GET", "/docs", "", "");
+  ASSERT_EQ(document.status, 200);
+  ASSERT_EQ(page.status, 200);
+  EXPECT_EQ(document.json().at("openapi").as_string(), "3.1.0");
+  for (const http::Route& route : world_.routes().routes) {
+    EXPECT_NE(document.body.find("\"operationId\":\"" + route.name + "\""), std::string::npos);
+    EXPECT_NE(page.body.find("id=\"" + route.name + "\""), std::string::npos) << route.name;
+  }
+  EXPECT_EQ(page.body.find("<script"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace skein::test
