@@ -1,5 +1,6 @@
 #include "http/routes.h"
 
+#include "http/langgraph/routes.h"
 #include "http/openapi.h"
 #include "http/v1/routes.h"
 
@@ -9,6 +10,7 @@ std::vector<RouteSet> all_routes(Service& service, Operations operations) {
   std::vector<RouteSet> sets;
   sets.push_back(operation_routes(std::move(operations)));
   sets.push_back(v1_routes(service));
+  sets.push_back(langgraph_routes(service));
   sets.push_back(openapi_routes(sets));
   return sets;
 }

@@ -4,6 +4,7 @@
 
 #include "core/try.h"
 #include "runner/run_codec.h"
+#include "runner/run_mark.h"
 
 namespace skein {
 namespace {
@@ -100,6 +101,8 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   SKEIN_ASSIGN(const Traces traces, traces_of(parts.store, *run));
   close_by_traces(*run, traces, parts.effects);
   run->ended_at = parts.clock.now();
+  SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
+  if (manifest) SKEIN_TRY(mark_end(parts.store, *manifest, *run, token));
   SKEIN_TRY(parts.book.finish(*run, token));
   if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
   return {};

@@ -269,6 +269,23 @@ Result<void> RunBook::effects_done(std::string_view run_id) {
   });
 }
 
+Result<void> RunBook::forget(std::string_view run_id) {
+  return write_again_on_conflict(store_, [&]() -> Result<std::vector<RecordWrite>> {
+    SKEIN_TRY(thread_of_run(run_id));
+    SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
+    if (!record) return fail(ErrorCode::kNotFound, "there is no run " + std::string(run_id));
+    SKEIN_ASSIGN(const Run run, parse_run(record->bytes));
+    if (!run.ended()) {
+      return fail(ErrorCode::kBusy,
+                  "run " + run.id + " is " + to_string(run.status) + ": cancel it first");
+    }
+    std::vector<RecordWrite> writes{delete_record(kRuns, key_of(run_id)),
+                                    delete_record(kOpen, key_of(run_id))};
+    writes.front().expect_version = record->version;
+    return writes;
+  });
+}
+
 Result<void> RunBook::begin(const Run& run, LeaseToken token, std::optional<Version> waiting) {
   std::vector<RecordWrite> writes{
       run_write(run), put_record(kOpen, running_key(run.thread),

@@ -70,6 +70,9 @@ class RunBook {
   // Effects are done. Merges with what others wrote into the record.
   Result<void> effects_done(std::string_view run_id);
 
+  // The record of a run that ended. kNotFound; kBusy: it has not.
+  Result<void> forget(std::string_view run_id);
+
   // --- With it ---
   // From waiting (by its entry's version) or from nothing to running. kConflict: somebody closed it
   // while it waited.

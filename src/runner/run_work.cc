@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "runner/recovery.h"
 #include "runner/run_codec.h"
+#include "runner/run_mark.h"
 
 namespace skein {
 namespace {
@@ -368,6 +369,9 @@ bool RunWork::finish(RunStatus status) {
   run_.ended_at = parts_.clock.now();
   if (!run_.duration_ms || status != RunStatus::kSuccess) {
     run_.duration_ms = earlier_ms_ + static_cast<double>(parts_.clock.boot_ms() - began_boot_ms_);
+  }
+  if (auto marked = mark_end(parts_.store, manifest_, run_, token_); !marked) {
+    parts_.log("run " + run_.id + ": manifest: " + marked.error().message);
   }
   auto finished = parts_.book.finish(run_, token_);
   const auto refused = [&](ErrorCode code) { return !finished && finished.error().code == code; };

@@ -73,7 +73,7 @@ TEST_P(Runs, StoppedByTheUserSaySoAndKeepTheSession) {
   EXPECT_THAT(log_.lines(),
               ElementsAre("lease", "write run running", "on_start: running", "append user: hi",
                           "on_text: half a sen", "append assistant: (stopped by user)",
-                          "write run interrupted", "release"));
+                          "update runStatus (fenced)", "write run interrupted", "release"));
   const Manifest manifest = get_thread(store(), thread);
   EXPECT_EQ(manifest.session_id, "old");
   EXPECT_EQ(manifest.updated_at, clock().now());
@@ -90,9 +90,10 @@ TEST_P(Runs, ThatFailSaySoCallOnErrorAndKeepTheSession) {
                .is_agent = true});
   const auto outcome = run(thread, "hi");
   EXPECT_TRUE(fails(outcome, ErrorCode::kBusy, {"overloaded"}));
-  EXPECT_THAT(log_.lines(), ElementsAre("lease", "write run running", "on_start: running",
-                                        "append user: hi", "append assistant: (error: overloaded)",
-                                        "on_error: overloaded", "write run error", "release"));
+  EXPECT_THAT(log_.lines(),
+              ElementsAre("lease", "write run running", "on_start: running", "append user: hi",
+                          "append assistant: (error: overloaded)", "on_error: overloaded",
+                          "update runStatus (fenced)", "write run error", "release"));
   EXPECT_EQ(get_thread(store(), thread).session_id, "old");
   const std::vector<skein::Run> runs = must(runner().list({.thread = thread}));
   ASSERT_THAT(runs, SizeIs(1));

@@ -1,0 +1,228 @@
+#include "api/langgraph/update.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "api/langgraph/state.h"
+#include "core/json_array.h"
+#include "core/json_fields.h"
+#include "core/json_object.h"
+#include "core/quote.h"
+#include "core/try.h"
+
+namespace skein::langgraph {
+namespace {
+
+using Values = std::map<std::string, std::string, std::less<>>;
+
+struct Written {
+  std::vector<SentMessage> messages;
+  Values others;
+};
+
+Result<void> take_values(RawJson values, Written& written) {
+  if (values == "null") return {};
+  if (values.starts_with('[')) {
+    for (const RawJson one : json_elements(values)) SKEIN_TRY(take_values(one, written));
+    return {};
+  }
+  if (!values.starts_with('{')) {
+    return fail(ErrorCode::kInvalid, "values must be an object, got " + excerpt(values));
+  }
+  const JsonFields fields(values);
+  for (const JsonFields::Field& field : fields.others()) {
+    if (field.name != "messages") {
+      written.others[field.name] = field.value;
+      continue;
+    }
+    SKEIN_ASSIGN(auto messages, parse_messages(field.value));
+    std::move(messages.begin(), messages.end(), std::back_inserter(written.messages));
+  }
+  return {};
+}
+
+Event values_event(const Values& values) {
+  JsonObject object;
+  for (const auto& [name, value] : values) object.add_json(name, value);
+  Event event;
+  event.payload = RunResult{};
+  event.metadata = Json::trusted(JsonObject().add_json("values", object.str()).str());
+  return event;
+}
+
+// Whether two messages say the same, whatever else is known of them.
+bool say_the_same(const std::string& a, const std::string& b) {
+  for (const std::string_view name : {"type", "content", "tool_calls", "tool_call_id"}) {
+    const auto of = [&](const std::string& message) {
+      for (const JsonFields fields(message); const auto& field : fields.others()) {
+        if (field.name == name) return Json::trusted(std::string(field.value));
+      }
+      return Json();
+    };
+    if (!same_json(of(a), of(b))) return false;
+  }
+  return true;
+}
+
+std::string shown(ThreadId thread, const SentMessage& message) {
+  ThreadState alone(thread);
+  for (const Event& event : message.events) alone.add(event);
+  return alone.messages().empty() ? "" : alone.messages().back().json;
+}
+
+// The list of messages as it is to be: some that are there, some that are new.
+class Rewriting {
+ public:
+  Rewriting(Store& store, ThreadId thread, const ThreadState& state)
+      : store_(store), thread_(thread), state_(state) {
+    for (std::size_t i = 0; i < state.messages().size(); ++i) items_.push_back({i, nullptr});
+  }
+
+  Result<void> apply(const SentMessage& message) {
+    if (message.removes && message.id == kRemoveAll) {
+      items_.clear();
+      return {};
+    }
+    const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& item) {
+      return !message.id.empty() && id_of(item) == message.id;
+    });
+    if (message.removes) {
+      if (found == items_.end()) {
+        return fail(ErrorCode::kInvalid, "there is no message " + quote(message.id) + " to remove");
+      }
+      items_.erase(found);
+    } else if (found == items_.end()) {
+      items_.push_back({kNew, &message});
+    } else if (found->sent != nullptr ||
+               !say_the_same(state_.messages()[found->existing].json, shown(thread_, message))) {
+      *found = {kNew, &message};
+    }
+    return {};
+  }
+
+  // How many of those that are there stay as they are.
+  std::size_t untouched() const {
+    std::size_t i = 0;
+    while (i < items_.size() && items_[i].existing == i) ++i;
+    return i;
+  }
+
+  Result<std::vector<Event>> events_from(std::size_t first) {
+    if (items_.size() > first + limits::kMaxRewritten && first < state_.messages().size()) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("at most {} messages may follow one that is replaced, got {}",
+                              limits::kMaxRewritten, items_.size() - first - 1));
+    }
+    std::vector<Event> events;
+    for (std::size_t i = first; i < items_.size(); ++i) {
+      if (items_[i].sent != nullptr) {
+        const auto& sent = items_[i].sent->events;
+        events.insert(events.end(), sent.begin(), sent.end());
+      } else {
+        SKEIN_TRY(copy(state_.messages()[items_[i].existing], events));
+      }
+    }
+    return events;
+  }
+
+ private:
+  static constexpr std::size_t kNew = static_cast<std::size_t>(-1);
+  struct Item {
+    std::size_t existing;
+    const SentMessage* sent;
+  };
+
+  std::string_view id_of(const Item& item) const {
+    return item.sent != nullptr ? item.sent->id : state_.messages()[item.existing].id;
+  }
+
+  // Once more, by the same id.
+  Result<void> copy(const StateMessage& message, std::vector<Event>& out) {
+    ReadRange range;
+    range.from = message.first;
+    range.limit = message.last - message.first + 1;
+    bool first = true;
+    return store_.read(thread_, range, [&](Event& event) {
+      ThreadState alone(thread_);
+      if (!alone.add(event) || alone.messages().empty()) return true;
+      Event again;
+      again.timestamp = event.timestamp;
+      again.memory_type = event.memory_type;
+      again.payload = std::move(event.payload);
+      again.extra = std::move(event.extra);
+      again.metadata = first ? named(event.metadata, message.id) : std::move(event.metadata);
+      first = false;
+      out.push_back(std::move(again));
+      return true;
+    });
+  }
+
+  static Json named(const Json& metadata, const std::string& id) {
+    JsonFields fields(metadata.empty() ? "{}" : metadata.text());
+    JsonFields kept(fields.take_object("langgraph").value_or("{}"));
+    kept.take_string("id");
+    JsonObject inner;
+    for (const auto& field : kept.others()) inner.add_json(field.name, field.value);
+    inner.add("id", id);
+    JsonObject outer;
+    for (const auto& field : fields.others()) outer.add_json(field.name, field.value);
+    outer.add_json("langgraph", inner.str());
+    return Json::trusted(outer.str());
+  }
+
+  Store& store_;
+  const ThreadId thread_;
+  const ThreadState& state_;
+  std::vector<Item> items_;
+};
+
+Result<UpdatePlan> plan_rewrite(Store& store, const Manifest& thread, std::optional<Seq> at,
+                                Written written) {
+  SKEIN_ASSIGN(const ThreadState state, read_state(store, thread.id, at.value_or(kLastSeq)));
+  Rewriting rewriting(store, thread.id, state);
+  for (const SentMessage& message : written.messages) SKEIN_TRY(rewriting.apply(message));
+  const std::size_t untouched = rewriting.untouched();
+  const bool branches = untouched < state.messages().size();
+  UpdatePlan plan;
+  SKEIN_ASSIGN(plan.events, rewriting.events_from(untouched));
+  plan.plain = !branches && !at && written.others.empty();
+  if (branches) {
+    // The branch leaves them behind.
+    for (const auto& [name, value] : state.others()) written.others.try_emplace(name, value);
+  }
+  if (!written.others.empty() || (branches && plan.events.empty())) {
+    plan.events.push_back(values_event(written.others));
+  }
+  if (plan.events.empty()) return plan;
+  if (branches) {
+    plan.events.front().base = untouched == 0 ? 0 : state.messages()[untouched - 1].last;
+  } else if (at) {
+    plan.events.front().base = *at;
+  }
+  return plan;
+}
+
+}  // namespace
+
+Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::optional<Seq> at,
+                               RawJson values) {
+  if (at && *at >= thread.last_seq) at.reset();
+  Written written;
+  SKEIN_TRY(take_values(values, written));
+  const bool named = std::any_of(written.messages.begin(), written.messages.end(),
+                                 [](const SentMessage& message) { return !message.id.empty(); });
+  if (named) return plan_rewrite(store, thread, at, std::move(written));
+  UpdatePlan plan;
+  plan.plain = !at && written.others.empty();
+  for (SentMessage& message : written.messages) {
+    std::move(message.events.begin(), message.events.end(), std::back_inserter(plan.events));
+  }
+  if (!written.others.empty()) plan.events.push_back(values_event(written.others));
+  if (at && !plan.events.empty()) plan.events.front().base = *at;
+  return plan;
+}
+
+}  // namespace skein::langgraph

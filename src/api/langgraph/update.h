@@ -1,0 +1,31 @@
+// Values that a client writes into a thread, as events to append.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "api/langgraph/messages.h"
+#include "skein/store.h"
+
+namespace skein::langgraph {
+
+namespace limits {
+inline constexpr std::size_t kMaxRewritten = 1000;  // messages behind one that is replaced
+}  // namespace limits
+
+struct UpdatePlan {
+  // In this order, one write; the first may carry a base. Empty: there is nothing to write.
+  std::vector<Event> events;
+  // Nothing but new messages at the end of the path, which a run may take as its input.
+  bool plain = false;
+};
+
+// What makes `values` (an object, an array of them, or null) part of the thread's state. Messages
+// are added; one whose id is there already replaces the other, which costs a branch with what came
+// after it, and one of type "remove" takes it away. Other values replace those of the same name.
+// `at`: the state that this goes on from is that of an earlier event, whose successors are left
+// behind. kInvalid names the rule and the value.
+Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::optional<Seq> at,
+                               RawJson values);
+
+}  // namespace skein::langgraph

@@ -1,0 +1,304 @@
+#include "http/langgraph/run_start.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "api/langgraph/update.h"
+#include "api/run_states.h"
+#include "core/json_array.h"
+#include "core/json_fields.h"
+#include "core/json_object.h"
+#include "core/pause.h"
+#include "core/quote.h"
+#include "core/try.h"
+#include "http/langgraph/writing.h"
+
+namespace skein::http {
+
+const char* const kRunBody =
+    R"({"type":"object","required":["assistant_id"],"properties":{)"
+    R"("assistant_id":{"type":"string"},"checkpoint_id":{"type":["string","null"]},)"
+    R"("checkpoint":{"type":["object","null"]},"command":{"type":["object","null"]},)"
+    R"("metadata":{"type":["object","null"]},"config":{"type":["object","null"]},)"
+    R"("webhook":{"type":["string","null"]},)"
+    R"("interrupt_before":{"type":["string","array","null"]},)"
+    R"("interrupt_after":{"type":["string","array","null"]},)"
+    R"("on_disconnect":{"enum":["cancel","continue",null]},)"
+    R"("multitask_strategy":{"enum":["reject","rollback","interrupt","enqueue",null]},)"
+    R"("stream_mode":{"type":["string","array","null"]},)"
+    R"("stream_subgraphs":{"type":["boolean","null"]},)"
+    R"("stream_resumable":{"type":["boolean","null"]},)"
+    R"("after_seconds":{"type":["number","null"]},)"
+    R"("if_not_exists":{"enum":["reject","create",null]},)"
+    R"("on_completion":{"enum":["delete","keep",null]}}})";
+
+namespace {
+
+constexpr const char* kBusy =
+    "Thread is already running a task. Wait for it to finish or choose a different multitask "
+    "strategy.";
+
+bool is_given(const std::string& json) {
+  return json != "null" && json != "[]" && json != "{}" && json != "\"\"";
+}
+
+// What would change what a run does, and is not done here.
+tl::expected<void, Problem> check_offered(std::string_view body) {
+  for (const char* name : {"webhook", "interrupt_before", "interrupt_after", "feedback_keys"}) {
+    if (!is_given(member(body, name))) continue;
+    return refuse(422, "not_offered", std::string(name) + " is not offered");
+  }
+  if (json_to_double(member(body, "after_seconds")).value_or(0) > 0) {
+    return refuse(422, "not_offered", "after_seconds is not offered: runs begin at once");
+  }
+  if (is_given(member(member(body, "command"), "goto"))) {
+    return refuse(422, "not_offered", "command.goto is not offered: an agent has one node");
+  }
+  return {};
+}
+
+std::vector<std::string> read_modes(std::string_view body) {
+  const std::string json = member(body, "stream_mode");
+  std::vector<std::string> modes;
+  if (auto one = json_to_string(json)) modes.push_back(std::move(*one));
+  for (const RawJson mode : json_elements(json)) {
+    if (auto one = json_to_string(mode)) modes.push_back(std::move(*one));
+  }
+  if (modes.empty()) modes.emplace_back("values");
+  return modes;
+}
+
+// A thread in which nothing was said yet takes the agent of its first run: it is made again, by the
+// same names.
+tl::expected<Manifest, Problem> rebind(LangGraph& graph, const Manifest& manifest,
+                                       const std::string& agent) {
+  Store& store = graph.service.store();
+  JsonFields fields(to_json(manifest));
+  for (const char* name : {"threadId", "agentId", "alias"}) fields.take_string(name);
+  fields.take_object("parent");
+  const Json rest = fields.rest();
+  NewThread again;
+  again.agent_id = agent;
+  again.id = manifest.id;
+  again.alias = manifest.alias;
+  if (!rest.empty()) {
+    SKEIN_ASSIGN(again.fields, ManifestPatch::parse(rest.text()));
+  }
+  UpdateOptions options;
+  options.expect_version = manifest.version;
+  SKEIN_TRY(store.remove(manifest.id, options));
+  SKEIN_ASSIGN(auto made, store.create(again));
+  return made;
+}
+
+tl::expected<Manifest, Problem> make_thread(LangGraph& graph, const std::string& id,
+                                            const std::string& agent) {
+  NewConversation conversation{.agent_id = agent};
+  conversation.alias = id;
+  SKEIN_ASSIGN(auto made, graph.service.threads().create(conversation));
+  return made;
+}
+
+tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& request,
+                                           const std::string& id, const std::string& agent,
+                                           std::string_view body) {
+  SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(id));
+  SKEIN_ASSIGN(auto manifest, graph.service.store().get(ref));
+  if (!manifest && member(body, "if_not_exists") == "\"create\"") {
+    return make_thread(graph, id, agent);
+  }
+  if (!manifest || !request.caller.sees(manifest->agent_id)) {
+    return refuse(404, "not_found", "Thread with ID " + id + " not found");
+  }
+  if (manifest->agent_id == agent) return std::move(*manifest);
+  if (manifest->last_seq == 0) return rebind(graph, *manifest, agent);
+  return refuse(409, "conflict",
+                "thread " + id + " belongs to assistant " + quote(manifest->agent_id) + ", not " +
+                    quote(agent));
+}
+
+std::string kwargs_json(std::string_view body, const std::vector<std::string>& modes,
+                        bool temporary) {
+  JsonObject kwargs;
+  for (const char* name : {"config", "context", "command"}) {
+    if (const std::string json = member(body, name); json != "null") kwargs.add_json(name, json);
+  }
+  return kwargs.add("stream_mode", modes)
+      .add("temporary", temporary)
+      .add("subgraphs", false)
+      .add("resumable", member(body, "stream_resumable") == "true")
+      .str();
+}
+
+NewMessage input_message(const Event& event) {
+  const Message& message = std::get<Message>(event.payload);
+  return {.role = message.role, .text = message.text, .metadata = event.metadata};
+}
+
+// Puts the values of a body into the request, or writes what no input can hold before the run.
+tl::expected<void, Problem> add_input(LangGraph& graph, const Manifest& manifest,
+                                      const std::string& values, RunRequest& request) {
+  Service& service = graph.service;
+  SKEIN_ASSIGN(const auto plan,
+               langgraph::plan_update(service.store(), manifest, request.base, values));
+  const bool fits =
+      plan.plain && std::all_of(plan.events.begin(), plan.events.end(), [](const Event& event) {
+        return std::holds_alternative<Message>(event.payload);
+      });
+  const bool only_base =
+      !plan.plain && !plan.events.empty() && request.base &&
+      plan.events.front().base == request.base &&
+      std::all_of(plan.events.begin(), plan.events.end(), [](const Event& event) {
+        return std::holds_alternative<Message>(event.payload);
+      });
+  if (fits || only_base) {
+    for (const Event& event : plan.events) request.input.messages.push_back(input_message(event));
+    return {};
+  }
+  if (plan.events.empty()) return {};
+  SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
+  if (busy && request.multitask == Multitask::kReject) return refuse(422, "busy", kBusy);
+  SKEIN_TRY(write_events(service, manifest.id, plan.events));
+  request.base.reset();
+  return {};
+}
+
+// A person's answer to the question of the last run: true, "accept", {"type":"accept"},
+// {"decisions":[{"type":"approve"}]}, or the same by the id of the interrupt; else a no.
+RunAnswer read_answer(std::string_view resume) {
+  RunAnswer answer;
+  if (resume == "true") answer.yes = true;
+  if (const auto word = json_to_string(resume)) {
+    answer.yes = *word == "accept" || *word == "approve" || *word == "yes";
+    if (!answer.yes) answer.note = *word;
+  }
+  if (const auto elements = json_elements(resume); !elements.empty()) {
+    answer.yes = std::all_of(elements.begin(), elements.end(),
+                             [](RawJson one) { return read_answer(one).yes; });
+  }
+  if (!resume.starts_with('{')) return answer;
+  JsonFields fields(resume);
+  if (const auto type = fields.take_string("type")) {
+    answer = read_answer(Json::string(*type).text());
+    answer.note = fields.take_string("message").value_or("");
+    return answer;
+  }
+  if (const auto decisions = member(resume, "decisions"); decisions != "null") {
+    return read_answer(decisions);
+  }
+  if (fields.others().size() == 1) return read_answer(fields.others().front().value);
+  return answer;
+}
+
+ThreadId thread_of(const RunRequest& request) {
+  return ThreadId::parse(request.thread_id).value_or(ThreadId());
+}
+
+tl::expected<Run, Problem> resume_run(LangGraph& graph, const Manifest& manifest,
+                                      const std::string& resume) {
+  RunQuery query;
+  query.thread = manifest.id;
+  query.limit = 1;
+  SKEIN_ASSIGN(const auto runs, graph.service.runner().list(query));
+  if (runs.empty() || !runs.front().question) {
+    return refuse(409, "conflict", "no run of this thread waits for an answer");
+  }
+  SKEIN_ASSIGN(auto run, graph.service.runner().start_resume(runs.front().id, read_answer(resume)));
+  return run;
+}
+
+// A run is over for its clients when its record says so, which is a moment before it lets go of the
+// thread: whoever was told of the end is not refused for that.
+tl::expected<Run, Problem> start(LangGraph& graph, const RunRequest& request) {
+  using namespace std::chrono_literals;
+  Service& service = graph.service;
+  const auto until = std::chrono::steady_clock::now() + 5s;
+  while (true) {
+    auto run = service.runner().start(request);
+    if (run) return std::move(*run);
+    const bool rejected =
+        run.error().code == ErrorCode::kBusy && request.multitask == Multitask::kReject;
+    if (!rejected) return tl::unexpected(Problem(std::move(run).error()));
+    SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), thread_of(request)));
+    if (busy || std::chrono::steady_clock::now() > until) return refuse(422, "busy", kBusy);
+    pause_for(1ms, {});
+  }
+}
+
+Result<void> read_request(std::string_view body, RunRequest& request) {
+  SKEIN_ASSIGN(
+      request.multitask,
+      parse_multitask(json_to_string(member(body, "multitask_strategy")).value_or("reject")));
+  if (std::string metadata = member(body, "metadata"); metadata != "null") {
+    request.metadata = Json::trusted(std::move(metadata));
+  }
+  SKEIN_ASSIGN(request.base, read_checkpoint(member(body, "checkpoint_id")));
+  if (!request.base) {
+    SKEIN_ASSIGN(request.base, read_checkpoint(member(body, "checkpoint")));
+  }
+  if (!request.base) {
+    SKEIN_ASSIGN(request.base, read_checkpoint(member(body, "config")));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> modes_of(const Run& run) {
+  JsonFields kwargs(run.kwargs.empty() ? "{}" : run.kwargs.text());
+  return kwargs.take_strings("stream_mode").value_or(std::vector<std::string>{"values"});
+}
+
+tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
+                                            const std::optional<std::string>& thread_id,
+                                            std::string_view body) {
+  if (auto fine = check_offered(body); !fine) return tl::unexpected(fine.error());
+  const std::string assistant = json_to_string(member(body, "assistant_id")).value_or("");
+  const auto agent = find_agent(graph, request.caller, assistant);
+  if (!agent) return tl::unexpected(no_assistant(assistant));
+
+  StartedRun started;
+  started.temporary = !thread_id;
+  started.keeps = member(body, "on_completion") == "\"keep\"";
+  started.cancel_on_disconnect = member(body, "on_disconnect") == "\"cancel\"";
+  RunRequest wanted;
+  wanted.agent_id = *agent;
+  SKEIN_TRY(read_request(body, wanted));
+  const std::vector<std::string> modes = read_modes(body);
+  wanted.kwargs = Json::trusted(kwargs_json(body, modes, started.temporary && !started.keeps));
+
+  Manifest manifest;
+  if (thread_id) {
+    auto found = thread_for(graph, request, *thread_id, *agent, body);
+    if (!found) return tl::unexpected(found.error());
+    manifest = std::move(*found);
+    wanted.thread_id = manifest.id.str();
+    started.thread_id = client_id(manifest);
+  } else if (!started.keeps) {
+    wanted.thread_metadata = Json::trusted(JsonObject().add(TemporaryThreads::kMark, true).str());
+  }
+  const std::string command = member(body, "command");
+  if (const std::string resume = member(command, "resume"); thread_id && resume != "null") {
+    auto run = resume_run(graph, manifest, resume);
+    if (!run) return tl::unexpected(run.error());
+    started.run = std::move(*run);
+    return started;
+  }
+  std::string values = member(body, "input");
+  if (values == "null") values = member(command, "update");
+  if (values != "null" && !values.starts_with('{') && !values.starts_with('[')) {
+    return refuse(422, "invalid", "input must be an object, got " + excerpt(values));
+  }
+  if (auto added = add_input(graph, manifest, values, wanted); !added) {
+    return tl::unexpected(added.error());
+  }
+  auto run = start(graph, wanted);
+  if (!run) return tl::unexpected(run.error());
+  started.run = std::move(*run);
+  if (started.thread_id.empty()) started.thread_id = started.run.thread.uuid();
+  if (started.temporary && !started.keeps) graph.temporary.add(started.run);
+  return started;
+}
+
+}  // namespace skein::http

@@ -1,0 +1,31 @@
+// A run that a client asks for, from its body to the runner.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "http/langgraph/shared.h"
+
+namespace skein::http {
+
+struct StartedRun {
+  Run run;
+  std::string thread_id;  // as clients know it
+  bool temporary = false;
+  bool keeps = false;  // of one without a thread: that stays after the run
+  bool cancel_on_disconnect = false;
+};
+
+// `thread_id` absent: a new thread, which goes with the run.
+tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
+                                            const std::optional<std::string>& thread_id,
+                                            std::string_view body);
+
+// The stream modes that a run was started with.
+std::vector<std::string> modes_of(const Run& run);
+
+extern const char* const kRunBody;
+
+}  // namespace skein::http

@@ -1,0 +1,250 @@
+// The state of a thread, now and at its checkpoints, and what is written into it.
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "api/langgraph/update.h"
+#include "api/run_states.h"
+#include "core/json_array.h"
+#include "core/json_contains.h"
+#include "core/json_fields.h"
+#include "core/json_object.h"
+#include "core/try.h"
+#include "http/langgraph/shared.h"
+#include "http/langgraph/writing.h"
+
+namespace skein::http {
+namespace {
+
+std::string state_metadata(const Manifest& manifest, const langgraph::StateView& state) {
+  std::string step;
+  append_json_number(step, state.step);
+  JsonObject metadata;
+  metadata.add("source", state.run_id.empty() ? "update" : "loop").add_json("step", step);
+  metadata.add_json("parents", "{}")
+      .add("thread_id", client_id(manifest))
+      .add("graph_id", manifest.agent_id)
+      .add("assistant_id", assistant_uuid(manifest.agent_id));
+  if (!state.run_id.empty()) metadata.add("run_id", state.run_id);
+  return metadata.str();
+}
+
+// What a question of the last run makes of the current state: a task that waits for a person.
+struct Waits {
+  std::string next = "[]";
+  std::string tasks = "[]";
+};
+
+Result<Waits> waits_of(LangGraph& graph, const Manifest& manifest) {
+  Waits waits;
+  if (last_run_status(manifest) != "interrupted") return waits;
+  RunQuery query;
+  query.thread = manifest.id;
+  query.limit = 1;
+  SKEIN_ASSIGN(const auto runs, graph.service.runner().list(query));
+  if (runs.empty() || !runs.front().question) return waits;
+  waits.next = R"(["tools"])";
+  waits.tasks = json_array_of({JsonObject()
+                                   .add("id", runs.front().id)
+                                   .add("name", "tools")
+                                   .add_json("error", "null")
+                                   .add_json("interrupts", interrupts_json(runs.front()))
+                                   .add_json("path", R"(["__pregel_pull","tools"])")
+                                   .add_json("checkpoint", "null")
+                                   .add_json("state", "null")
+                                   .add_json("result", "null")
+                                   .str()});
+  return waits;
+}
+
+std::string state_json(const Manifest& manifest, const langgraph::StateView& state,
+                       const Waits& waits = {}) {
+  const std::string id = client_id(manifest);
+  JsonObject object;
+  object.add_json("values", *state.values)
+      .add_json("next", waits.next)
+      .add_json("tasks", waits.tasks);
+  if (state.checkpoint == 0) {
+    object.add_json("created_at", "null");
+  } else {
+    object.add_json("metadata", state_metadata(manifest, state)).add("created_at", state.at.str());
+  }
+  return object.add_json("checkpoint", checkpoint_json(id, state.checkpoint))
+      .add_json("parent_checkpoint", checkpoint_json(id, state.parent))
+      .str();
+}
+
+Reply get_state(LangGraph& graph, const Manifest& manifest, std::optional<Seq> at) {
+  if (!at) {
+    SKEIN_ASSIGN(const auto state, graph.states.current(manifest));
+    SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest));
+    return json_response(state_json(manifest, state, waits));
+  }
+  if (*at == 0 || *at > manifest.last_seq) {
+    return refuse(404, "not_found",
+                  "there is no checkpoint " + langgraph::checkpoint_id(*at) + " in thread " +
+                      client_id(manifest));
+  }
+  SKEIN_ASSIGN(const auto state, langgraph::read_state(graph.service.store(), manifest.id, *at));
+  return json_response(state_json(manifest, langgraph::view_of(state)));
+}
+
+Reply update_state(LangGraph& graph, const Request& request) {
+  const Manifest& manifest = *request.thread;
+  Service& service = graph.service;
+  SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
+  if (busy) return refuse(409, "conflict", "Thread is busy: a run is under way");
+  SKEIN_ASSIGN(auto at, read_checkpoint(member(request.body, "checkpoint_id")));
+  if (!at) {
+    SKEIN_ASSIGN(at, read_checkpoint(member(request.body, "checkpoint")));
+  }
+  SKEIN_ASSIGN(auto plan, langgraph::plan_update(service.store(), manifest, at,
+                                                 member(request.body, "values")));
+  const auto told = [id = client_id(manifest)](Seq seq) {
+    return JsonObject()
+        .add_json("checkpoint", JsonObject()
+                                    .add("thread_id", id)
+                                    .add("checkpoint_ns", "")
+                                    .add("checkpoint_id", langgraph::checkpoint_id(seq))
+                                    .str())
+        .str();
+  };
+  if (plan.events.empty()) {
+    SKEIN_ASSIGN(const auto state, graph.states.current(manifest));
+    return json_response(told(state.checkpoint));
+  }
+  return answer_later([&service, told, thread = manifest.id,
+                       events = std::move(plan.events)](const Answer& answer) {
+    const auto submitted =
+        service.pump().submit(appends_of(thread, events), [answer, told](auto results) {
+          const Result<Seq> last = last_of(results);
+          if (last) {
+            answer(json_response(told(*last)));
+          } else {
+            answer(tl::unexpected(Problem(last.error())));
+          }
+        });
+    if (!submitted) answer(tl::unexpected(Problem(submitted.error())));
+  });
+}
+
+// The states of some checkpoints, in one pass over the path.
+Result<std::vector<langgraph::StateView>> states_at(Store& store, ThreadId thread, Seq head,
+                                                    const std::vector<Seq>& wanted) {
+  std::vector<langgraph::StateView> states;
+  langgraph::ThreadState state(thread);
+  ReadRange range;
+  range.view = View::kPath;
+  range.head = head;
+  SKEIN_TRY(store.read(thread, range, [&](Event& event) {
+    state.add(event);
+    if (std::find(wanted.begin(), wanted.end(), event.seq) != wanted.end()) {
+      states.push_back(langgraph::view_of(state));
+    }
+    return states.size() < wanted.size() && state.bytes() <= langgraph::limits::kMaxStateBytes;
+  }));
+  std::reverse(states.begin(), states.end());
+  return states;
+}
+
+struct HistoryRequest {
+  langgraph::HistoryQuery query;
+  std::string filter = "null";  // of the states' metadata
+};
+
+Reply history(LangGraph& graph, const Manifest& manifest, const HistoryRequest& asked) {
+  if (manifest.last_seq == 0) return json_response("[]");
+  Store& store = graph.service.store();
+  SKEIN_ASSIGN(const auto seqs, langgraph::list_checkpoints(store, manifest.id, asked.query));
+  SKEIN_ASSIGN(const auto states, states_at(store, manifest.id, asked.query.head, seqs));
+  SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest));
+  std::vector<std::string> shown;
+  for (const langgraph::StateView& state : states) {
+    if (asked.filter != "null" && !json_contains(state_metadata(manifest, state), asked.filter)) {
+      continue;
+    }
+    const bool current =
+        &state == &states.front() && asked.query.before == kLastSeq && asked.query.head == kLastSeq;
+    shown.push_back(state_json(manifest, state, current ? waits : Waits{}));
+  }
+  return json_response(json_array_of(shown));
+}
+
+Reply post_history(LangGraph& graph, const Request& request) {
+  HistoryRequest asked;
+  asked.query.limit =
+      static_cast<std::size_t>(json_to_int(member(request.body, "limit")).value_or(10));
+  SKEIN_ASSIGN(const auto before, read_checkpoint(member(request.body, "before")));
+  if (before) asked.query.before = *before;
+  SKEIN_ASSIGN(const auto head, read_checkpoint(member(request.body, "checkpoint")));
+  if (head) asked.query.head = *head;
+  asked.filter = member(request.body, "metadata");
+  return history(graph, *request.thread, asked);
+}
+
+Reply get_history(LangGraph& graph, const Request& request) {
+  HistoryRequest asked;
+  SKEIN_ASSIGN(const auto limit, request.query_number("limit", 1, langgraph::limits::kMaxHistory));
+  asked.query.limit = static_cast<std::size_t>(limit.value_or(10));
+  if (const auto id = request.query("before")) {
+    SKEIN_ASSIGN(const auto before, read_checkpoint(Json::string(*id).text()));
+    if (before) asked.query.before = *before;
+  }
+  return history(graph, *request.thread, asked);
+}
+
+constexpr const char* kUpdateBody =
+    R"({"type":"object","properties":{"values":{"type":["object","array","null"]},)"
+    R"("as_node":{"type":["string","null"]},"checkpoint_id":{"type":["string","null"]},)"
+    R"("checkpoint":{"type":["object","null"]}}})";
+constexpr const char* kHistoryBody =
+    R"({"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":1000},)"
+    R"("before":{"type":["string","object","null"]},"metadata":{"type":["object","null"]},)"
+    R"("checkpoint":{"type":["object","null"]}}})";
+constexpr const char* kAtBody =
+    R"({"type":"object","properties":{"checkpoint":{"type":["object","null"]}}})";
+
+}  // namespace
+
+void add_state_routes(const Shared& shared, std::vector<Route>& routes) {
+  const auto add = [&](std::string method, std::string path, std::string name, std::string summary,
+                       Access access, Handler handler) -> Route& {
+    routes.push_back(make_route(std::move(method), "/threads/{thread_id}" + path, std::move(name),
+                                "states", std::move(summary), access, std::move(handler)));
+    routes.back().agent = AgentOf::kThread;
+    return routes.back();
+  };
+  add("GET", "/state", "lgGetState", "The state of a thread", Access::kRead,
+      [shared](Service&, Request& request) {
+        return get_state(*shared, *request.thread, std::nullopt);
+      });
+  add("POST", "/state", "lgUpdateState", "Writes values into a thread", Access::kWrite,
+      [shared](Service&, Request& request) { return update_state(*shared, request); })
+      .body = BodySpec{kUpdateBody};
+  add("POST", "/state/checkpoint", "lgGetStateAt", "The state at a checkpoint", Access::kRead,
+      [shared](Service&, Request& request) -> Reply {
+        SKEIN_ASSIGN(const auto at, read_checkpoint(member(request.body, "checkpoint")));
+        return get_state(*shared, *request.thread, at);
+      })
+      .body = BodySpec{kAtBody};
+  add("GET", "/state/{checkpoint_id}", "lgGetStateById", "The state at a checkpoint", Access::kRead,
+      [shared](Service&, Request& request) -> Reply {
+        const std::string id = Json::string(request.parameter("checkpoint_id")).text();
+        SKEIN_ASSIGN(const auto at, read_checkpoint(id));
+        return get_state(*shared, *request.thread, at);
+      });
+  add("GET", "/history", "lgGetHistory", "States, the newest first", Access::kRead,
+      [shared](Service&, Request& request) { return get_history(*shared, request); })
+      .parameters = {{.name = "limit",
+                      .in = ParameterIn::kQuery,
+                      .description = "at most so many",
+                      .schema = R"({"type":"integer","minimum":1,"maximum":1000})"},
+                     {.name = "before",
+                      .in = ParameterIn::kQuery,
+                      .description = "checkpoint id: only older ones"}};
+  add("POST", "/history", "lgPostHistory", "States, the newest first", Access::kRead,
+      [shared](Service&, Request& request) { return post_history(*shared, request); })
+      .body = BodySpec{kHistoryBody};
+}
+
+}  // namespace skein::http

@@ -1,0 +1,192 @@
+// Threads: made, read, changed, copied, removed.
+#include <utility>
+
+#include "api/langgraph/update.h"
+#include "api/run_states.h"
+#include "core/json_array.h"
+#include "core/json_fields.h"
+#include "core/json_object.h"
+#include "core/try.h"
+#include "http/langgraph/shared.h"
+#include "http/langgraph/writing.h"
+
+namespace skein::http {
+namespace {
+
+constexpr const char* kCreateBody =
+    R"({"type":"object","properties":{"thread_id":{"type":["string","null"]},)"
+    R"("metadata":{"type":["object","null"]},"if_exists":{"enum":["raise","do_nothing",null]},)"
+    R"("supersteps":{"type":["array","null"],"maxItems":1000,"items":{"type":"object",)"
+    R"("properties":{"updates":{"type":"array","items":{"type":"object"}}},)"
+    R"("required":["updates"]}},"ttl":{"type":["object","null"]}}})";
+
+constexpr const char* kPatchBody = R"({"type":"object","properties":{"metadata":{"type":"object"},)"
+                                   R"("ttl":{"type":["object","null"]}},"required":["metadata"]})";
+
+// The agent that a new thread is for, by what its metadata says; else the default one.
+tl::expected<std::string, Problem> agent_for(LangGraph& graph, const Caller& caller,
+                                             std::string_view metadata) {
+  JsonFields fields(metadata);
+  auto named = fields.take_string("assistant_id");
+  if (!named) named = fields.take_string("graph_id");
+  if (named) {
+    auto found = find_agent(graph, caller, *named);
+    if (!found) return tl::unexpected(no_assistant(*named));
+    return std::move(*found);
+  }
+  const std::string& usual = graph.service.settings().default_agent;
+  if (caller.sees(usual)) return usual;
+  if (!caller.agents.empty()) return caller.agents.front();
+  return tl::unexpected(Problem(403, "forbidden", "this key is for no agent"));
+}
+
+Json own_metadata(std::string_view metadata) {
+  JsonFields fields(metadata);
+  fields.take_string("graph_id");
+  fields.take_string("assistant_id");
+  return fields.rest();
+}
+
+// A thread that is there already; nothing: it can be made.
+Result<std::optional<Manifest>> find_named(LangGraph& graph, const std::string& id) {
+  SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(id));
+  SKEIN_ASSIGN(auto found, graph.service.store().get(ref));
+  if (!found && ref.id()) {
+    return fail(ErrorCode::kInvalid,
+                "thread_id must not look like an id that this server gave, got " + id);
+  }
+  return found;
+}
+
+tl::expected<Manifest, Problem> make_thread(LangGraph& graph, const Caller& caller,
+                                            const std::optional<std::string>& id,
+                                            std::string_view metadata) {
+  auto agent = agent_for(graph, caller, metadata);
+  if (!agent) return tl::unexpected(agent.error());
+  NewConversation conversation{.agent_id = std::move(*agent)};
+  conversation.metadata = own_metadata(metadata);
+  conversation.alias = id;
+  SKEIN_ASSIGN(auto made, graph.service.threads().create(conversation));
+  return made;
+}
+
+// The states that a thread is to begin with, one after the other.
+Result<Manifest> write_supersteps(LangGraph& graph, Manifest manifest, RawJson steps) {
+  for (const RawJson step : json_elements(steps)) {
+    const std::string updates = member(step, "updates");
+    for (const RawJson update : json_elements(updates)) {
+      std::string values = member(update, "values");
+      if (const std::string command = member(update, "command"); command != "null") {
+        values = member(command, "update");
+      }
+      SKEIN_ASSIGN(const auto plan,
+                   langgraph::plan_update(graph.service.store(), manifest, std::nullopt, values));
+      SKEIN_TRY(write_events(graph.service, manifest.id, plan.events));
+      SKEIN_ASSIGN(const auto now, graph.service.store().get(manifest.id));
+      if (!now) return fail(ErrorCode::kNotFound, "the thread was removed meanwhile");
+      manifest = *now;
+    }
+  }
+  return manifest;
+}
+
+Reply create(LangGraph& graph, const Request& request) {
+  const std::string& body = request.body;
+  const auto id = json_to_string(member(body, "thread_id"));
+  if (member(body, "ttl") != "null") {
+    return refuse(422, "not_offered", "ttl is not offered: archive a thread with retention days");
+  }
+  if (id) {
+    SKEIN_ASSIGN(const auto found, find_named(graph, *id));
+    if (found) {
+      const bool fine =
+          member(body, "if_exists") == "\"do_nothing\"" && request.caller.sees(found->agent_id);
+      if (!fine) return refuse(409, "conflict", "Thread already exists: " + *id);
+      SKEIN_ASSIGN(auto json, thread_json(graph, *found));
+      return json_response(std::move(json));
+    }
+  }
+  std::string metadata = member(body, "metadata");
+  if (metadata == "null") metadata = "{}";
+  auto made = make_thread(graph, request.caller, id, metadata);
+  if (!made) return tl::unexpected(made.error());
+  SKEIN_ASSIGN(const Manifest manifest,
+               write_supersteps(graph, std::move(*made), member(body, "supersteps")));
+  SKEIN_ASSIGN(auto json, thread_json(graph, manifest, false));
+  return json_response(std::move(json));
+}
+
+// Merges into the metadata that there is; again, if it changed in between.
+Result<Manifest> merge_metadata(LangGraph& graph, Manifest manifest, std::string_view more) {
+  for (int attempt = 0;; ++attempt) {
+    const JsonFields before(manifest.metadata.empty() ? "{}" : manifest.metadata.text());
+    const Json added = own_metadata(more);
+    const JsonFields after(added.empty() ? "{}" : added.text());
+    JsonObject merged;
+    for (const auto& field : before.others()) {
+      const bool replaced =
+          std::any_of(after.others().begin(), after.others().end(),
+                      [&](const auto& other) { return other.name == field.name; });
+      if (!replaced) merged.add_json(field.name, field.value);
+    }
+    for (const auto& field : after.others()) merged.add_json(field.name, field.value);
+    UpdateOptions options;
+    options.expect_version = manifest.version;
+    auto updated = graph.service.threads().update(
+        manifest.id.str(), ManifestPatch().metadata(Json::trusted(merged.str())), options);
+    constexpr int kAttempts = 100;
+    if (updated || updated.error().code != ErrorCode::kConflict || attempt == kAttempts) {
+      return updated;
+    }
+    SKEIN_ASSIGN(auto now, graph.service.store().get(manifest.id));
+    if (!now) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
+    manifest = std::move(*now);
+  }
+}
+
+Reply update(LangGraph& graph, Request& request) {
+  SKEIN_ASSIGN(const Manifest manifest,
+               merge_metadata(graph, *request.thread, member(request.body, "metadata")));
+  if (request.header("Prefer") == "return=minimal") return no_content();
+  SKEIN_ASSIGN(auto json, thread_json(graph, manifest));
+  return json_response(std::move(json));
+}
+
+}  // namespace
+
+void add_thread_routes(const Shared& shared, std::vector<Route>& routes) {
+  const auto add = [&](std::string method, std::string path, std::string name, std::string summary,
+                       Access access, Handler handler) -> Route& {
+    routes.push_back(make_route(std::move(method), std::move(path), std::move(name), "threads",
+                                std::move(summary), access, std::move(handler)));
+    routes.back().agent = AgentOf::kThread;
+    return routes.back();
+  };
+  const std::string one = "/threads/{thread_id}";
+  Route& made = add("POST", "/threads", "lgCreateThread", "Makes a thread", Access::kWrite,
+                    [shared](Service&, Request& request) { return create(*shared, request); });
+  made.agent = AgentOf::kHandler;
+  made.body = BodySpec{kCreateBody};
+  add("GET", one, "lgGetThread", "One thread with its values", Access::kRead,
+      [shared](Service&, Request& request) -> Reply {
+        SKEIN_ASSIGN(auto json, thread_json(*shared, *request.thread));
+        return json_response(std::move(json));
+      });
+  add("PATCH", one, "lgUpdateThread", "Merges into a thread's metadata", Access::kWrite,
+      [shared](Service&, Request& request) { return update(*shared, request); })
+      .body = BodySpec{kPatchBody};
+  add("DELETE", one, "lgDeleteThread", "Removes a thread for good", Access::kWrite,
+      [shared](Service& service, Request& request) -> Reply {
+        SKEIN_TRY(service.threads().remove(request.thread->id.str()));
+        return no_content();
+      });
+  add("POST", one + "/copy", "lgCopyThread", "A new thread with a copy of all events",
+      Access::kWrite, [shared](Service& service, Request& request) -> Reply {
+        SKEIN_ASSIGN(const Manifest copy,
+                     service.plain_threads().fork(request.thread->id.str(), kLastSeq));
+        SKEIN_ASSIGN(auto json, thread_json(*shared, copy, false));
+        return json_response(std::move(json));
+      });
+}
+
+}  // namespace skein::http
