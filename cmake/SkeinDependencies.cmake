@@ -15,6 +15,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(re2 REQUIRED re2)
+pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
 
 find_library(SKEIN_STEMMER stemmer REQUIRED)
 find_path(SKEIN_STEMMER_INCLUDE libstemmer.h REQUIRED)
@@ -39,5 +40,6 @@ set(SKEIN_USES_core
     PkgConfig::xxhash
     PkgConfig::utf8proc
     ${re2_LINK_LIBRARIES})
+set(SKEIN_USES_store PkgConfig::libpq)
 set(SKEIN_USES_recall skein_stemmer ${CMAKE_DL_LIBS})
 set(SKEIN_USES_cli CLI11::CLI11)

@@ -43,7 +43,7 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
   return {
       {.names = "--store",
        .value_name = "URL",
-       .help = "sqlite:FILE, jsonl:DIR or memory: (SKEIN_STORE; "
+       .help = "sqlite:FILE, jsonl:DIR, postgres://… or memory: (SKEIN_STORE; "
                "default sqlite:WORKSPACE/.skein/skein.db)",
        .set = into(target.settings.store)},
       {.names = "--workspace",

@@ -101,7 +101,7 @@ class Doctor : public Command {
                          const std::vector<std::string>& findings) {
     JsonObject object;
     object.add("health", health_word(summary.health));
-    object.add("store", printable(settings.store_url));
+    object.add("store", printable(without_password(settings.store_url)));
     object.add("workspace", printable(settings.workspace.string()));
     if (settings.config_file) object.add("config", printable(settings.config_file->string()));
     object.add("skein", SKEIN_VERSION).add("sqlite", sqlite_version());
@@ -115,7 +115,7 @@ class Doctor : public Command {
   static void print_text(Context& context, const Settings& settings, const CheckSummary& summary) {
     std::string text =
         fmt::format("program    skein {}, SQLite {}\n", SKEIN_VERSION, sqlite_version());
-    text += fmt::format("store      {}\n", settings.store_url);
+    text += fmt::format("store      {}\n", without_password(settings.store_url));
     text += fmt::format("workspace  {}\n", settings.workspace.string());
     if (settings.config_file)
       text += fmt::format("config     {}\n", settings.config_file->string());
