@@ -1,4 +1,5 @@
-# Everything comes from Debian 12 packages; tools/setup installs them.
+# Everything comes from Debian 12 packages; tools/setup installs them. Installed along with the
+# library, whose users link the same.
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
@@ -7,7 +8,6 @@ find_package(simdjson REQUIRED)
 find_package(fmt REQUIRED)
 find_package(tl-expected REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
-find_package(CLI11 REQUIRED)
 find_package(OpenSSL 3 REQUIRED)
 find_package(CURL 7.87 REQUIRED)
 
@@ -19,12 +19,10 @@ pkg_check_modules(libpq REQUIRED IMPORTED_TARGET libpq)
 
 find_library(SKEIN_STEMMER stemmer REQUIRED)
 find_path(SKEIN_STEMMER_INCLUDE libstemmer.h REQUIRED)
-add_library(skein_stemmer INTERFACE)
-target_link_libraries(skein_stemmer INTERFACE "${SKEIN_STEMMER}")
-target_include_directories(skein_stemmer SYSTEM INTERFACE "${SKEIN_STEMMER_INCLUDE}")
-
-if(SKEIN_BUILD_TESTS)
-  find_package(GTest REQUIRED)
+if(NOT TARGET skein_stemmer)
+  add_library(skein_stemmer INTERFACE IMPORTED)
+  target_link_libraries(skein_stemmer INTERFACE "${SKEIN_STEMMER}")
+  target_include_directories(skein_stemmer SYSTEM INTERFACE "${SKEIN_STEMMER_INCLUDE}")
 endif()
 
 # What each layer takes from outside. Which file may include what is checked by tools/check_layers.

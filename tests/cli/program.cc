@@ -2,8 +2,12 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <net/if.h>
 #include <poll.h>
 #include <pty.h>
+#include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,6 +15,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -26,8 +31,19 @@ void close_fd(int& fd) {
   fd = -1;
 }
 
+void leave_network() {
+  if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) return;
+  const int any = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ifreq loopback{};
+  std::strcpy(loopback.ifr_name, "lo");
+  loopback.ifr_flags = IFF_UP | IFF_RUNNING;
+  ::ioctl(any, SIOCSIFFLAGS, &loopback);
+  ::close(any);
+}
+
 [[noreturn]] void become_program(const Start& start) {
   if (::chdir(start.folder.c_str()) != 0) ::_exit(126);
+  if (start.own_network) leave_network();
   ::unsetenv("SKEIN_STORE");
   ::unsetenv("SKEIN_WORKSPACE");
   for (const std::string& variable : start.environment)
@@ -210,8 +226,21 @@ std::string Workspace::url(std::string_view backend, std::string_view name) cons
   return std::string(backend) + ":" + (path() / name).string() + ending;
 }
 
+std::string path_with_skein() {
+  const char* path = std::getenv("PATH");
+  return fs::path(skein_program()).parent_path().string() + ":" +
+         (path != nullptr ? path : "/usr/bin:/bin");
+}
+
 Start Workspace::prepared(std::vector<std::string> arguments) const {
   return {.folder = path(), .arguments = std::move(arguments), .environment = environment_};
+}
+
+Start Workspace::bash() const {
+  Start start = prepared({});
+  start.program = "/bin/bash";
+  start.environment.push_back("PATH=" + path_with_skein());
+  return start;
 }
 
 Running Workspace::start(std::vector<std::string> arguments) const {
@@ -223,11 +252,8 @@ Ran Workspace::run(std::vector<std::string> arguments, std::string_view input) c
 }
 
 Ran Workspace::shell(const std::string& script) const {
-  Start start = prepared({"-c", script});
-  start.program = "/bin/bash";
-  const char* path = std::getenv("PATH");
-  start.environment.push_back("PATH=" + fs::path(skein_program()).parent_path().string() + ":" +
-                              (path != nullptr ? path : "/usr/bin:/bin"));
+  Start start = bash();
+  start.arguments = {"-c", script};
   return Running(start).finish();
 }
 

@@ -40,7 +40,13 @@ struct Start {
   std::vector<std::string> environment = {};  // NAME=value, besides the test's own
   std::string program = skein_program();
   bool on_terminal = false;  // standard input, output and error are one terminal; `err` stays empty
+  // With a loopback of its own, where the machine allows it: every port is free, and nothing else
+  // can be reached.
+  bool own_network = false;
 };
+
+// PATH, with the program `skein` of this build first.
+std::string path_with_skein();
 
 // A process that runs; killed at the end.
 class Running {
@@ -86,9 +92,10 @@ class Workspace {
   Ran run(std::vector<std::string> arguments, std::string_view input = {}) const;
   Ran run_on_terminal(std::vector<std::string> arguments, std::string_view input = {},
                       const std::vector<std::string>& environment = {}) const;
-  // A script for bash, with the program `skein` in its path.
-  Ran shell(const std::string& script) const;
+  Ran shell(const std::string& script) const;  // by bash()
   Running start(std::vector<std::string> arguments) const;
+  // A bash without arguments yet, with the program `skein` in its path.
+  Start bash() const;
 
   // Shorthands that fail the test if the program does.
   std::string create(std::vector<std::string> more = {}) const;  // the id

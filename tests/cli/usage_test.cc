@@ -202,40 +202,5 @@ TEST(Output, ATerminalNeverGetsControlCharactersOfStoredText) {
   EXPECT_THAT(workspace.run({"thread", "events", id}).out, HasSubstr("red \x1b[31m"));
 }
 
-TEST(Completion, BashCompletesCommandsOptionsAndValues) {
-  const Workspace workspace;
-  const Ran script = workspace.run({"completion", "bash"});
-  ASSERT_EQ(script.code, 0) << script;
-  workspace.write("complete.bash", script.out);
-  workspace.write("ask.bash", R"(source ./complete.bash
-ask() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _skein; echo "${COMPREPLY[@]}"; }
-ask skein th
-ask skein thread ap
-ask skein thread append a1b2c3d4e5f6 --ro
-ask skein thread append a1b2c3d4e5f6 --role as
-ask skein --json thread list --order o
-ask skein import comp
-ask skein completion f
-)");
-  const std::string command =
-      "cd '" + workspace.path().string() + "' && bash --norc ask.bash >out 2>err";
-  EXPECT_EQ(std::system(command.c_str()), 0);
-  EXPECT_EQ(workspace.read("err"), "");
-  EXPECT_EQ(workspace.read("out"),
-            "thread\nappend\n--role\nassistant\noldest\ncomplete.bash\nfish\n");
-}
-
-TEST(Completion, EveryShellKnowsEveryCommandAndOption) {
-  const Workspace workspace;
-  for (const char* shell : {"bash", "zsh", "fish"}) {
-    const Ran script = workspace.run({"completion", shell});
-    EXPECT_EQ(script.code, 0) << script;
-    for (const char* word : {"create", "append", "events", "import", "doctor", "expect-seq",
-                             "no-redact", "workspace"}) {
-      EXPECT_THAT(script.out, HasSubstr(word)) << shell;
-    }
-  }
-}
-
 }  // namespace
 }  // namespace skein::test
