@@ -1,5 +1,6 @@
 #include "api/wakes.h"
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <set>
@@ -18,6 +19,8 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds kLookUp = 200ms;
 constexpr std::chrono::milliseconds kAfterError = 500ms;
 constexpr std::size_t kChangesAtOnce = 2'000;
+
+std::atomic<std::uint64_t> told_so_far{1};
 
 // The thread that a record belongs to: those of runs have keys that begin with it.
 std::optional<ThreadId> thread_of(const Change& change) {
@@ -104,6 +107,7 @@ class Wakes::Impl {
         woken.threads.assign(pending_.begin(), pending_.end());
         pending_.clear();
       }
+      ++told_so_far;
       if (listener_) listener_(woken);
     }
   }
@@ -129,5 +133,6 @@ Wakes::~Wakes() = default;
 
 void Wakes::set_interested(bool interested) { impl_->set_interested(interested); }
 void Wakes::wake(ThreadId thread) { impl_->wake(thread); }
+std::uint64_t Wakes::generation() { return told_so_far; }
 
 }  // namespace skein

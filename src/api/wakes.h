@@ -1,6 +1,7 @@
 // Who is to be woken when something happened: one follower of the change feed for all that wait.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -39,6 +40,10 @@ class Wakes {
 
   // Whether anybody waits. After it became true, everybody is woken once.
   void set_interested(bool interested);
+
+  // Grows before anybody is told of anything: what was read from a store after this was looked at
+  // has all that was told until then.
+  static std::uint64_t generation();
 
   // Something happened that the feed does not tell, such as a piece of text. Never waits.
   void wake(ThreadId thread);

@@ -15,16 +15,6 @@ namespace {
 constexpr std::size_t kMaxQueries = 200;
 constexpr std::chrono::milliseconds kLong{1000};
 
-const std::string* find_header(const std::vector<HttpHeader>& headers, std::string_view name) {
-  const auto same = [&](const HttpHeader& header) {
-    return std::equal(
-        header.name.begin(), header.name.end(), name.begin(), name.end(),
-        [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
-  };
-  const auto found = std::find_if(headers.begin(), headers.end(), same);
-  return found == headers.end() ? nullptr : &found->value;
-}
-
 tl::expected<void, Problem> read_target(std::string_view target, Request& request) {
   const std::size_t question = target.find('?');
   request.path = target.substr(0, question);

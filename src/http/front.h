@@ -52,7 +52,6 @@ class Front final : public Receiver {
   void end_waiting();
   // Requests that have no whole answer yet. Any thread.
   std::size_t under_way() const { return under_way_->load(); }
-  std::size_t streams() const { return ongoing_.size(); }
 
  private:
   friend class RequestCall;

@@ -7,20 +7,14 @@
 namespace skein::http {
 namespace {
 
-bool is_named(const HttpHeader& header, std::string_view lower_case_name) {
-  return std::equal(
-      header.name.begin(), header.name.end(), lower_case_name.begin(), lower_case_name.end(),
-      [](unsigned char a, char b) { return std::tolower(a) == static_cast<unsigned char>(b); });
-}
-
 // "Authorization: Bearer KEY" or "X-Api-Key: KEY".
 std::string_view key_in(const std::vector<HttpHeader>& headers) {
   for (const HttpHeader& header : headers) {
     const std::string_view value = header.value;
-    if (is_named(header, "x-api-key")) return value;
-    if (is_named(header, "authorization") && value.size() > 7) {
+    if (is_header(header, "x-api-key")) return value;
+    if (is_header(header, "authorization") && value.size() > 7) {
       const HttpHeader scheme{header.value.substr(0, 7), {}};
-      if (is_named(scheme, "bearer ")) return value.substr(7);
+      if (is_header(scheme, "bearer ")) return value.substr(7);
     }
   }
   return {};

@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "core/quote.h"
+#include "http/request.h"
 
 namespace skein::http {
 namespace {
@@ -41,7 +42,7 @@ bool is_ip(const std::string& text) {
 std::vector<std::string> values_of(const std::vector<HttpHeader>& headers, std::string_view name) {
   std::vector<std::string> values;
   for (const HttpHeader& header : headers) {
-    if (lower(header.name) == name) values.push_back(header.value);
+    if (is_header(header, name)) values.push_back(header.value);
   }
   return values;
 }

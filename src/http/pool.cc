@@ -4,7 +4,7 @@
 
 namespace skein::http {
 
-Pool::Pool(std::size_t threads, std::size_t max_queued) : max_queued_(max_queued) {
+Pool::Pool(std::size_t threads, std::size_t max_queued) : size_(threads), max_queued_(max_queued) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
 }
 
@@ -55,7 +55,7 @@ void Pool::work() {
 
 Pool::Figures Pool::figures() const {
   const std::lock_guard lock(mutex_);
-  return {threads_.size(), busy_, queue_.size()};
+  return {size_, busy_, queue_.size()};
 }
 
 }  // namespace skein::http

@@ -40,6 +40,7 @@ class Pool {
   void work();
   void push(Work work);  // with mutex_ held
 
+  const std::size_t size_;
   const std::size_t max_queued_;
   mutable std::mutex mutex_;  // protects all below
   std::condition_variable came_;

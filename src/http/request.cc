@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cctype>
 #include <charconv>
 
 #include "core/json.h"
@@ -20,12 +21,6 @@ int hex_digit(char c) {
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
-}
-
-bool same_name(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-    return std::tolower(x) == std::tolower(y);
-  });
 }
 
 }  // namespace
@@ -102,10 +97,21 @@ Result<std::optional<Timestamp>> Request::query_time(std::string_view name) cons
 }
 
 std::optional<std::string> Request::header(std::string_view name) const {
-  for (const HttpHeader& known : headers) {
-    if (same_name(known.name, name)) return known.value;
-  }
-  return std::nullopt;
+  const std::string* const found = find_header(headers, name);
+  return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+bool is_header(const HttpHeader& header, std::string_view name) {
+  return std::equal(
+      header.name.begin(), header.name.end(), name.begin(), name.end(),
+      [](unsigned char a, unsigned char b) { return std::tolower(a) == std::tolower(b); });
+}
+
+const std::string* find_header(const std::vector<HttpHeader>& headers, std::string_view name) {
+  const auto found = std::find_if(headers.begin(), headers.end(), [&](const HttpHeader& header) {
+    return is_header(header, name);
+  });
+  return found == headers.end() ? nullptr : &found->value;
 }
 
 std::optional<std::string> decode_percent(std::string_view text, bool plus_is_space) {

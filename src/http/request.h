@@ -67,6 +67,10 @@ struct Request {
   std::optional<std::string> header(std::string_view name) const;
 };
 
+// Whatever the case of its name; null: it is not there.
+const std::string* find_header(const std::vector<HttpHeader>& headers, std::string_view name);
+bool is_header(const HttpHeader& header, std::string_view name);
+
 // Percent-decodes. Nothing: a broken escape, or what it stands for is not UTF-8 or has a NUL.
 std::optional<std::string> decode_percent(std::string_view text, bool plus_is_space);
 

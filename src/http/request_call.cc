@@ -195,7 +195,8 @@ void RequestCall::refuse_with(const Problem& problem) {
 }
 
 void RequestCall::begin_stream(Response response) {
-  if (answered_ || !exchange_) return;
+  if (answered_) return;
+  if (!exchange_) return tell_abandoned(std::move(response.stream), nullptr);
   if (front_.stopping_) return refuse_with(stopping());
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   answered_ = true;
@@ -209,7 +210,8 @@ void RequestCall::begin_stream(Response response) {
 }
 
 void RequestCall::begin_waiting(std::unique_ptr<Waiting> waiting) {
-  if (answered_ || !exchange_) return;
+  if (answered_) return;
+  if (!exchange_) return tell_abandoned(nullptr, std::move(waiting));
   if (place_) return;  // it waits already, and what it waited for asks to wait
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   waiting_ = std::move(waiting);
@@ -234,8 +236,11 @@ void RequestCall::over(bool complete) {
   const auto self = shared_from_this();
   exchange_ = nullptr;
   leave_desk();
-  if (complete || (!stream_ && !waiting_)) return;
-  front_.parts_.pool.submit_always([stream = stream_, waiting = waiting_] {
+  if (!complete && (stream_ || waiting_)) tell_abandoned(stream_, waiting_);
+}
+
+void RequestCall::tell_abandoned(std::shared_ptr<Stream> stream, std::shared_ptr<Waiting> waiting) {
+  front_.parts_.pool.submit_always([stream = std::move(stream), waiting = std::move(waiting)] {
     if (stream) stream->abandoned();
     if (waiting && waiting->abandoned) waiting->abandoned();
   });

@@ -47,6 +47,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   void begin_stream(Response response);
   void begin_waiting(std::unique_ptr<Waiting> waiting);
   void leave_desk();
+  void tell_abandoned(std::shared_ptr<Stream> stream, std::shared_ptr<Waiting> waiting);
 
   Front& front_;
   const std::shared_ptr<std::atomic<std::size_t>> under_way_;

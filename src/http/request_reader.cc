@@ -110,7 +110,10 @@ tl::expected<Head, Problem> RequestReader::head() const {
   std::size_t encodings = 0;
   for (const auto& field : message) {
     head.headers.push_back({std::string(field.name_string()), std::string(field.value())});
-    if (field.name() == beast::http::field::content_length) ++lengths;
+    if (field.name() == beast::http::field::content_length) {
+      // "2,2" is the same length twice.
+      lengths += field.value().find_first_not_of("0123456789") == beast::string_view::npos ? 1 : 2;
+    }
     if (field.name() == beast::http::field::transfer_encoding) ++encodings;
   }
   head.chunked = state_->parser.chunked();

@@ -1,28 +1,38 @@
 #include "http/thread_stream.h"
 
+#include <algorithm>
+#include <iterator>
+
+#include "api/wakes.h"
 #include "core/try.h"
 
 namespace skein::http {
+namespace {
 
-ThreadFrames::Read ThreadFrames::find(ThreadId thread, Seq after, std::size_t max_bytes) {
+constexpr std::size_t kMaxTails = 4096;
+
+}  // namespace
+
+bool ThreadFrames::find(ThreadId thread, std::uint64_t generation, std::size_t max_bytes,
+                        Read& read) {
   const std::lock_guard lock(mutex_);
   const auto found = tails_.find(thread);
-  Read read;
-  read.last = after;
-  if (found == tails_.end() || after + 1 < found->second.first) return read;
+  if (found == tails_.end() || read.last + 1 < found->second.first) return false;
   Tail& tail = found->second;
   used_.splice(used_.begin(), used_, tail.used);
   std::size_t bytes = 0;
-  for (std::size_t i = after + 1 - tail.first; i < tail.frames.size() && !read.more; ++i) {
+  for (std::size_t i = read.last + 1 - tail.first; i < tail.frames.size() && !read.more; ++i) {
     bytes += tail.frames[i]->size();
     read.frames.push_back(tail.frames[i]);
     read.more = bytes >= max_bytes;
   }
-  read.last = after + read.frames.size();
-  return read;
+  read.last += read.frames.size();
+  read.gone = tail.gone;
+  return read.more || tail.complete >= generation;
 }
 
-void ThreadFrames::keep(ThreadId thread, Seq first, const std::vector<Bytes>& frames) {
+void ThreadFrames::keep(ThreadId thread, Seq first, const Read& read, bool complete,
+                        std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
   auto [found, is_new] = tails_.try_emplace(thread);
   Tail& tail = found->second;
@@ -32,50 +42,64 @@ void ThreadFrames::keep(ThreadId thread, Seq first, const std::vector<Bytes>& fr
     tail.first = first;
   }
   const Seq end = tail.first + tail.frames.size();
+  const Seq read_end = first + read.frames.size();
   // Somebody who reads the past must not displace what others read now.
-  if (first > end || first + frames.size() <= end) return;
-  for (Seq seq = end; seq < first + frames.size(); ++seq) {
-    tail.frames.push_back(frames[seq - first]);
-    tail.bytes += tail.frames.back()->size();
+  if (first > end || read_end < end) return;
+  for (Seq seq = end; seq < read_end; ++seq) {
+    tail.frames.push_back(read.frames[seq - first]);
     bytes_ += tail.frames.back()->size();
   }
-  while (bytes_ > max_bytes_) {
-    Tail& oldest = tails_.at(used_.back());
-    if (oldest.frames.empty()) {
-      tails_.erase(used_.back());
-      used_.pop_back();
-      if (used_.empty()) return;
-      continue;
-    }
+  if (complete) tail.complete = std::max(tail.complete, generation);
+  tail.gone = tail.gone || read.gone;
+  while (bytes_ > max_bytes_ || tails_.size() > kMaxTails) drop_oldest();
+}
+
+void ThreadFrames::drop_oldest() {
+  Tail& oldest = tails_.at(used_.back());
+  if (!oldest.frames.empty()) {
     bytes_ -= oldest.frames.front()->size();
-    oldest.bytes -= oldest.frames.front()->size();
     oldest.frames.pop_front();
     ++oldest.first;
   }
+  if (!oldest.frames.empty() && tails_.size() <= kMaxTails) return;
+  for (const Bytes& frame : oldest.frames) bytes_ -= frame->size();
+  tails_.erase(used_.back());
+  used_.pop_back();
 }
 
 Result<ThreadFrames::Read> ThreadFrames::read(ThreadId thread, Seq after, std::size_t max_bytes) {
-  Read read = find(thread, after, max_bytes);
-  if (!read.frames.empty()) return read;
+  const std::uint64_t generation = Wakes::generation();
+  Read kept;
+  kept.last = after;
+  if (find(thread, generation, max_bytes, kept)) return kept;
+  Read fresh;
   std::size_t bytes = 0;
-  SKEIN_TRY(store_.read(thread, ReadRange{.from = after + 1}, [&](Event& event) {
+  SKEIN_TRY(store_.read(thread, ReadRange{.from = kept.last + 1}, [&](Event& event) {
     const std::string json = to_json(event);
-    read.frames.push_back(share(sse_frame(type_name(event), json, std::to_string(event.seq))));
+    fresh.frames.push_back(share(sse_frame(type_name(event), json, std::to_string(event.seq))));
     bytes += json.size();
-    read.more = bytes >= max_bytes;
-    return !read.more;
+    fresh.more = bytes >= max_bytes;
+    return !fresh.more;
   }));
-  if (!read.frames.empty()) keep(thread, after + 1, read.frames);
-  read.last = after + read.frames.size();
-  return read;
+  if (fresh.frames.empty()) {
+    // Nothing new may also mean that nothing will ever come.
+    SKEIN_ASSIGN(const auto manifest, store_.get(thread));
+    fresh.gone = !manifest.has_value();
+  }
+  keep(thread, kept.last + 1, fresh, !fresh.more, generation);
+  kept.last += fresh.frames.size();
+  kept.more = fresh.more;
+  kept.gone = fresh.gone;
+  std::move(fresh.frames.begin(), fresh.frames.end(), std::back_inserter(kept.frames));
+  return kept;
 }
 
 namespace {
 
 class ThreadStream final : public Stream {
  public:
-  ThreadStream(Store& store, ThreadFrames& frames, ThreadId thread, Seq after)
-      : store_(store), frames_(frames), thread_(thread), after_(after) {}
+  ThreadStream(ThreadFrames& frames, ThreadId thread, Seq after)
+      : frames_(frames), thread_(thread), after_(after) {}
 
   std::vector<Topic> topics() const override { return {Topic::of(thread_)}; }
 
@@ -85,16 +109,11 @@ class ThreadStream final : public Stream {
     pulled.frames = std::move(read.frames);
     after_ = read.last;
     pulled.more = read.more;
-    if (pulled.frames.empty()) {
-      // Nothing new may also mean that nothing will ever come.
-      SKEIN_ASSIGN(const auto manifest, store_.get(thread_));
-      pulled.ended = !manifest.has_value();
-    }
+    pulled.ended = read.gone;
     return pulled;
   }
 
  private:
-  Store& store_;
   ThreadFrames& frames_;
   const ThreadId thread_;
   Seq after_;
@@ -102,9 +121,9 @@ class ThreadStream final : public Stream {
 
 }  // namespace
 
-std::unique_ptr<Stream> thread_stream(Store& store, ThreadFrames& frames, ThreadId thread,
+std::unique_ptr<Stream> thread_stream(Store& /*store*/, ThreadFrames& frames, ThreadId thread,
                                       Seq after) {
-  return std::make_unique<ThreadStream>(store, frames, thread, after);
+  return std::make_unique<ThreadStream>(frames, thread, after);
 }
 
 }  // namespace skein::http

@@ -26,20 +26,26 @@ class ThreadFrames {
     std::vector<Bytes> frames;
     Seq last = 0;       // of these; or what was asked for, if there are none
     bool more = false;  // there may be
+    bool gone = false;  // the thread: nothing will ever come
   };
-  // Events after `after`, up to about `max_bytes` of them.
+  // Events after `after`, up to about `max_bytes` of them; all that was told by Wakes until now.
   Result<Read> read(ThreadId thread, Seq after, std::size_t max_bytes);
 
  private:
   struct Tail {
-    Seq first = 0;  // seq of the first frame
+    Seq first = 0;  // seq of the first frame, or of the next event
     std::deque<Bytes> frames;
-    std::size_t bytes = 0;
+    // Of Wakes: the store has no more than this, as far as was told then.
+    std::uint64_t complete = 0;
+    bool gone = false;
     std::list<ThreadId>::iterator used;
   };
 
-  Read find(ThreadId thread, Seq after, std::size_t max_bytes);
-  void keep(ThreadId thread, Seq first, const std::vector<Bytes>& frames);
+  // What is kept; true: there is no more to be read from the store.
+  bool find(ThreadId thread, std::uint64_t generation, std::size_t max_bytes, Read& read);
+  // `complete`: the store has no more than that, as of the generation.
+  void keep(ThreadId thread, Seq first, const Read& read, bool complete, std::uint64_t generation);
+  void drop_oldest();  // with mutex_ held
 
   Store& store_;
   const std::size_t max_bytes_;

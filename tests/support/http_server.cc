@@ -169,7 +169,10 @@ bool HttpConnection::next_chunk() {
   while (read_.size() < size + 2) {
     if (!read_some()) return false;
   }
-  if (size == 0) return false;
+  if (size == 0) {
+    read_.erase(0, 2);
+    return false;
+  }
   const auto fed =
       events_.feed(std::string_view(read_).substr(0, size), [&](const SseEvent& event) {
         ready_.push_back(event);

@@ -1,0 +1,214 @@
+// Clients that are too slow, too many or too large, and what others notice of them: nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "http_fixture.h"
+
+namespace skein::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+http::ServerOptions impatient() {
+  http::ServerOptions options;
+  options.header_timeout = 300ms;
+  options.body_timeout = 300ms;
+  options.idle_timeout = 300ms;
+  options.write_timeout = 300ms;
+  return options;
+}
+
+TEST(HttpLimits, AHeadThatDoesNotComeToItsEndIsRefusedInTime) {
+  TestServer server(with_test_routes(impatient()));
+  HttpConnection connection(server.port());
+  connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+  EXPECT_EQ(connection.read_answer().status, 408);
+  EXPECT_TRUE(connection.wait_for_close());
+
+  HttpConnection silent(server.port());
+  EXPECT_TRUE(silent.wait_for_close());
+}
+
+TEST(HttpLimits, WhoeverDripsBytesGetsNoMoreTime) {
+  TestServer server(with_test_routes(impatient()));
+  HttpConnection connection(server.port());
+  connection.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
+  // Ends because the server does not wait any longer, however many bytes come.
+  while (connection.send("x")) std::this_thread::sleep_for(10ms);
+}
+
+TEST(HttpLimits, ABodyThatDoesNotComeIsRefusedInTime) {
+  TestServer server(with_test_routes(impatient()));
+  HttpConnection connection(server.port());
+  connection.send(
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 1000\r\n\r\n[1,");
+  EXPECT_EQ(connection.read_answer().status, 408);
+}
+
+TEST(HttpLimits, AConnectionThatNobodyUsesIsClosed) {
+  TestServer server(with_test_routes(impatient()));
+  HttpConnection connection(server.port());
+  EXPECT_EQ(connection.ask("GET", "/healthz").status, 200);
+  EXPECT_TRUE(connection.wait_for_close());
+}
+
+TEST(HttpLimits, AClientThatDoesNotReadIsDroppedAndOthersAreAnswered) {
+  TestServer server(with_test_routes(impatient()));
+  HttpConnection stuck(server.port());
+  const int small = 4096;
+  ::setsockopt(stuck.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  stuck.send_request("GET", "/test/large?bytes=50000000");
+  // Somebody else counts who was dropped.
+  for (;;) {
+    const std::string figures = server.ask("GET", "/metrics").body;
+    ASSERT_NE(figures.find("skein_http_dropped_total "), std::string::npos);
+    if (figures.find("skein_http_dropped_total 0\n") == std::string::npos) break;
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+TEST(HttpLimits, HeadsAndBodiesHaveALimit) {
+  http::ServerOptions options;
+  options.max_body_bytes = 10'000;
+  options.max_header_bytes = 4'000;
+  TestServer server(with_test_routes(options));
+  HttpConnection connection(server.port());
+  EXPECT_EQ(connection.ask("GET", "/healthz", {}, {{"X-Long", std::string(5000, 'x')}}).status,
+            431);
+  EXPECT_EQ(server.ask("GET", "/" + std::string(5000, 'x')).status, 431);
+  const std::string fits = "\"" + std::string(9'998, 'x') + "\"";
+  EXPECT_EQ(server.ask("POST", "/test/echo", fits).status, 200);
+  const Answered large = server.ask("POST", "/test/echo", fits + " ");
+  EXPECT_EQ(large.status, 413) << large;
+  EXPECT_NE(large.body.find("10000"), std::string::npos);
+
+  HttpConnection chunked(server.port());
+  chunked.send(
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n5000\r\n" +
+      std::string(0x5000, ' ') + "\r\n");
+  EXPECT_EQ(chunked.read_answer().status, 413);
+}
+
+TEST(HttpLimits, TheSizeOfAChunkMustEnd) {
+  TestServer server(with_test_routes());
+  HttpConnection connection(server.port());
+  connection.send(
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n1;");
+  const std::string more(1 << 10, 'x');
+  pollfd fd{connection.fd(), POLLIN, 0};
+  while (::poll(&fd, 1, 0) == 0 && connection.send(more)) {
+  }
+  EXPECT_GE(connection.read_answer().status, 400);
+}
+
+TEST(HttpLimits, ABodyThatIsTooLargeIsRefusedByItsHeadAlone) {
+  TestServer server(with_test_routes());
+  HttpConnection connection(server.port());
+  connection.send(
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 1073741824\r\n\r\n");
+  EXPECT_EQ(connection.read_answer().status, 413);
+}
+
+TEST(HttpLimits, WhenThereAreTooManyConnectionsTheIdleOnesGo) {
+  http::ServerOptions options;
+  options.max_connections = 10;
+  TestServer server(with_test_routes(options));
+  std::vector<std::unique_ptr<HttpConnection>> idle;
+  for (int i = 0; i < 10; ++i) {
+    idle.push_back(std::make_unique<HttpConnection>(server.port()));
+    ASSERT_EQ(idle.back()->ask("GET", "/healthz").status, 200);
+  }
+  EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
+  EXPECT_TRUE(idle.front()->wait_for_close());
+}
+
+TEST(HttpLimits, StreamsHaveALimitPerServerAndPerKey) {
+  http::ServerOptions options;
+  options.max_streams = 3;
+  options.max_streams_per_key = 2;
+  TestServer server(with_test_routes(options));
+  const std::string thread = new_thread(server);
+  const std::string path = "/test/threads/" + thread + "/events";
+  const std::string one = server.make_key(http::Access::kRead);
+  const std::string two = server.make_key(http::Access::kRead);
+  std::vector<std::unique_ptr<HttpConnection>> open;
+  const auto status = [&](const std::string& key) {
+    open.push_back(std::make_unique<HttpConnection>(server.port()));
+    open.back()->send_request("GET", path, {}, {{"X-Api-Key", key}});
+    return open.back()->read_head().status;
+  };
+  EXPECT_EQ(status(one), 200);
+  EXPECT_EQ(status(one), 200);
+  EXPECT_EQ(status(one), 503);
+  EXPECT_EQ(status(two), 200);
+  EXPECT_EQ(status(two), 503);
+  open.clear();
+  for (int last = 0; last != 200;) last = status(two);  // once the server has seen them go
+}
+
+TEST(HttpLimits, AKeyMayAskOnlySoOften) {
+  http::ServerOptions options;
+  options.max_requests_per_second = 1;
+  TestServer server(with_test_routes(options));
+  HttpConnection connection(server.port());
+  Answered answered = connection.ask("GET", "/healthz");
+  EXPECT_EQ(answered.status, 200);
+  // As soon as two of them come within a second.
+  while (answered.status == 200) answered = connection.ask("GET", "/healthz");
+  EXPECT_EQ(answered.status, 429);
+  EXPECT_EQ(answered.header("retry-after"), "1");
+}
+
+TEST(HttpLimits, WhatTheRouteTakesFromThePoolIsBounded) {
+  http::ServerOptions options;
+  options.threads = 1;
+  options.max_queued_requests = 1;
+  std::atomic<bool> go{false};
+  std::atomic<int> inside{0};
+  TestServer::Setup setup = with_test_routes(options);
+  setup.more_routes[0].routes.push_back(route("GET", "/test/wait", "wait", http::Access::kRead,
+                                              [&](Service&, http::Request&) -> http::Reply {
+                                                ++inside;
+                                                go.wait(false);
+                                                return http::no_content();
+                                              }));
+  TestServer server(std::move(setup));
+  HttpConnection works(server.port());
+  works.send_request("GET", "/test/wait");
+  while (inside == 0) std::this_thread::sleep_for(1ms);
+  // Of the next five one waits for the pool, and the others are refused without it.
+  std::vector<std::unique_ptr<HttpConnection>> more;
+  for (int i = 0; i < 5; ++i) {
+    more.push_back(std::make_unique<HttpConnection>(server.port()));
+    more.back()->send_request("GET", "/test/wait");
+  }
+  const auto is_answered = [](const std::unique_ptr<HttpConnection>& connection) {
+    pollfd fd{connection->fd(), POLLIN, 0};
+    return ::poll(&fd, 1, 0) == 1;
+  };
+  while (std::count_if(more.begin(), more.end(), is_answered) < 4) {
+    std::this_thread::sleep_for(1ms);
+  }
+  const auto waits = std::partition(more.begin(), more.end(), is_answered);
+  ASSERT_EQ(more.end() - waits, 1);
+  for (auto refused = more.begin(); refused != waits; ++refused) {
+    EXPECT_EQ((*refused)->read_answer().status, 503);
+  }
+  EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
+  go = true;
+  go.notify_all();
+  EXPECT_EQ(works.read_answer().status, 204);
+  EXPECT_EQ((*waits)->read_answer().status, 204);
+}
+
+}  // namespace
+}  // namespace skein::test
