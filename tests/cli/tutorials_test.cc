@@ -65,5 +65,14 @@ TEST_F(Tutorials, OfCppWorksAsWrittenAndShowsTheExample) {
   }
 }
 
+TEST_F(Tutorials, OfOperatorsWorksAsWritten) { follow("operator.md"); }
+
+TEST_F(Tutorials, OfLangGraphWorksAsWritten) {
+  // What npm would install.
+  fs::create_directory_symlink(fs::path(SKEIN_SOURCE_DIR) / "tests/protocol/langgraph/node_modules",
+                               home() / "node_modules");
+  follow("langgraph.md");
+}
+
 }  // namespace
 }  // namespace skein::test
