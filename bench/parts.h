@@ -12,9 +12,11 @@
 namespace skein::bench {
 
 struct BenchOptions {
-  std::string folder;  // an empty one, on the disk to measure; what is put there stays there
-  bool quick = false;  // a tenth of the work: for a look, not for figures
-  std::string only;    // the name of one part; empty: all
+  std::string folder;   // an empty one, on the disk to measure; what is put there stays there
+  bool quick = false;   // a tenth of the work: for a look, not for figures
+  std::string only;     // the name of one part; empty: all
+  std::string store{};  // the URL of a server to measure; empty: files in the folder
+  std::size_t threads = 1'000'000;  // how far stores grow that are measured as they grow
   Progress progress;
 
   void say(std::string_view doing) const {

@@ -1,14 +1,14 @@
 # How everything is compiled. The presets choose among these; a build configured by hand gets
 # the defaults, which work with clang 19 and GCC 12.
 
-option(SKEIN_BUILD_TESTS "Define the test programs" ON)
+option(SKEIN_BUILD_TESTS "Define the test programs" ${PROJECT_IS_TOP_LEVEL})
 option(SKEIN_TESTS_IN_ALL "Build the test programs with the default target" ON)
 option(SKEIN_WERROR "Treat warnings as errors" OFF)
 option(SKEIN_LTO "Optimise across translation units (clang: ThinLTO)" OFF)
 option(SKEIN_FUZZ "Build the fuzz programs with libFuzzer, and nothing else that is a program" OFF)
 set(SKEIN_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")
 
-if(NOT CMAKE_BUILD_TYPE)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 

@@ -37,9 +37,10 @@ async function skein() {
 
 async function reference() {
   const port = 20000 + Math.floor(Math.random() * 20000);
-  children.push(spawn(tool, ["serve", String(port)], { stdio: "ignore", detached: true }));
+  // With a group of its own, since it starts others.
+  const child = spawn(tool, ["serve", String(port)], { stdio: "ignore", detached: true });
   process.on("exit", () => {
-    try { process.kill(-children.at(-1).pid, "SIGKILL"); } catch {}
+    try { process.kill(-child.pid, "SIGKILL"); } catch {}
   });
   for (let i = 0; i < 600; ++i) {
     try {
@@ -57,10 +58,13 @@ const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length
 
 async function make_threads(port, count) {
   const ids = [];
-  for (let i = 0; i < count; ++i) {
-    const thread = await ask(port, "POST", "/threads", { metadata: { graph_id: "echo", n: i } });
-    ids.push(thread.thread_id);
-  }
+  let made = 0;
+  await Promise.all(Array.from({ length: kConnections }, async () => {
+    while (made < count) {
+      const metadata = { graph_id: "echo", n: made++ };
+      ids.push((await ask(port, "POST", "/threads", { metadata })).thread_id);
+    }
+  }));
   return ids;
 }
 

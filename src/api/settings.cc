@@ -259,6 +259,27 @@ Result<Redactor> settled_redactor(const Settings& settings) {
   return bad_config(*settings.config_file, "redact", redactor.error().message);
 }
 
+std::string without_password(const std::string& url) {
+  const std::size_t scheme = url.find("://");
+  if (scheme == std::string::npos) return url;
+  std::string shown = url;
+  const std::size_t end = std::min(url.find_first_of("/?#", scheme + 3), url.size());
+  const std::size_t at = url.rfind('@', end);
+  const std::size_t colon = url.find(':', scheme + 3);
+  if (at != std::string::npos && at > scheme && colon < at)
+    shown.replace(colon, at - colon, ":***");
+  for (const std::string_view name : {"password=", "sslpassword="}) {
+    for (std::size_t found = shown.find(name); found != std::string::npos;
+         found = shown.find(name, found + name.size())) {
+      const char before = shown[found - 1];
+      if (before != '?' && before != '&') continue;
+      const std::size_t begin = found + name.size();
+      shown.replace(begin, std::min(shown.find('&', begin), shown.size()) - begin, "***");
+    }
+  }
+  return shown;
+}
+
 bool store_exists(const std::string& url) {
   const auto path = url_path(url);
   std::error_code error;
@@ -268,7 +289,8 @@ bool store_exists(const std::string& url) {
 Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
                                                   StoreOptions options) {
   if (if_missing == IfMissing::kRefuse && !store_exists(settings.store_url)) {
-    return fail(ErrorCode::kNotFound, fmt::format("there is no store at {}", settings.store_url));
+    return fail(ErrorCode::kNotFound,
+                fmt::format("there is no store at {}", without_password(settings.store_url)));
   }
   if (settings.store_url == default_store(settings.workspace)) {
     std::error_code error;

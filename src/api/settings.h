@@ -64,6 +64,9 @@ Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMi
 // The redactor of the settings. kInvalid names the configuration, the rule, and what is wrong.
 Result<Redactor> settled_redactor(const Settings& settings);
 
+// The URL as it may be shown: what it says of passwords is left out.
+std::string without_password(const std::string& url);
+
 // Whether there is anything to open behind the URL.
 bool store_exists(const std::string& url);
 

@@ -2,6 +2,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -11,7 +12,9 @@
 #include "bench/context_bench.h"
 #include "bench/embedding_bench.h"
 #include "bench/http_bench.h"
+#include "bench/postgres_bench.h"
 #include "bench/runs_bench.h"
+#include "bench/scale_bench.h"
 #include "bench/search_bench.h"
 #include "bench/store_bench.h"
 #include "cli/arguments.h"
@@ -48,32 +51,50 @@ class ScratchFolder {
 // One benchmark: its parts, and what there is to know before running it.
 class Bench : public Command {
  public:
-  Bench(CommandInfo info, std::span<const bench::Part> parts)
-      : info_(std::move(info)), parts_(parts) {}
+  // `on_servers`: what is run instead when the store is on a server.
+  Bench(CommandInfo info, std::span<const bench::Part> parts,
+        std::span<const bench::Part> on_servers = {})
+      : info_(std::move(info)), parts_(parts), on_servers_(on_servers) {}
 
   CommandInfo info() const override { return info_; }
 
   std::vector<Argument> arguments() override {
-    return {{.names = "--quick",
-             .help = "a tenth of the work: for a look, not for figures",
-             .set = into(options_.quick)},
-            {.names = "--only",
-             .value_name = "PART",
-             .help = "one part of it",
-             .set = into(options_.only),
-             .choices = bench::part_names(parts_)},
-            {.names = "--folder",
-             .value_name = "DIR",
-             .help = "where to work; the current folder, if not given",
-             .set = into(folder_),
-             .is_path = true}};
+    std::vector<Argument> arguments{{.names = "--quick",
+                                     .help = "a tenth of the work: for a look, not for figures",
+                                     .set = into(options_.quick)},
+                                    {.names = "--only",
+                                     .value_name = "PART",
+                                     .help = "one part of it",
+                                     .set = into(options_.only),
+                                     .choices = bench::part_names(parts_)},
+                                    {.names = "--folder",
+                                     .value_name = "DIR",
+                                     .help = "where to work; the current folder, if not given",
+                                     .set = into(folder_),
+                                     .is_path = true}};
+    if (info_.name == "scale") {
+      arguments.push_back({.names = "--threads",
+                           .value_name = "N",
+                           .help = "how far to grow, from 10,000 (default 1,000,000)",
+                           .set = into(threads_)});
+    }
+    return arguments;
   }
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN(const ScratchFolder scratch, ScratchFolder::make(folder_));
     options_.folder = scratch.path();
     options_.progress = [](std::string_view doing) { print_notice(doing); };
-    SKEIN_ASSIGN(const std::vector<bench::Row> rows, bench::run_parts(parts_, options_));
+    if (threads_) options_.threads = *threads_;
+    std::span<const bench::Part> parts = parts_;
+    if (!on_servers_.empty()) {
+      SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+      if (settings.store_url.starts_with("postgres")) {
+        options_.store = settings.store_url;
+        parts = on_servers_;
+      }
+    }
+    SKEIN_ASSIGN(const std::vector<bench::Row> rows, bench::run_parts(parts, options_));
     context.out().write(context.json() ? bench::to_json(rows) + "\n" : bench::to_table(rows));
     for (const bench::Row& row : rows) {
       if (!row.reached()) return kExitRefused;
@@ -84,8 +105,10 @@ class Bench : public Command {
  private:
   const CommandInfo info_;
   const std::span<const bench::Part> parts_;
+  const std::span<const bench::Part> on_servers_;
   bench::BenchOptions options_;
   std::string folder_ = ".";
+  std::optional<std::uint64_t> threads_;
 };
 
 CommandInfo store_info() {
@@ -94,12 +117,26 @@ CommandInfo store_info() {
           .examples =
               "  skein bench store\n"
               "  skein bench store --quick --only append\n"
-              "  skein bench store --folder . --json\n",
+              "  skein bench store --folder . --json\n"
+              "  skein bench store --store postgres://localhost/skein\n",
           .details =
               "Works in a new folder on the disk to be measured and removes it in the end. The "
               "whole takes some minutes\nand two gigabytes. Ratios are what counts: the "
-              "figures themselves depend on the disk and on what else runs.\nThe exit code is 1 "
-              "when a goal was missed."};
+              "figures themselves depend on the disk and on what else runs.\nWith a store on "
+              "PostgreSQL, that is measured against pgbench on the same server, in tables of its "
+              "own.\nThe exit code is 1 when a goal was missed."};
+}
+
+CommandInfo scale_info() {
+  return {
+      .name = "scale",
+      .summary = "measure a store as the number of its threads grows",
+      .examples =
+          "  skein bench scale --store postgres://localhost/skein\n"
+          "  skein bench scale --threads 10000000\n",
+      .details =
+          "Grows a store of its own, in the folder or on the server that --store names, tenfold "
+          "at a time, and removes it in\nthe end. The exit code is 1 when a goal was missed."};
 }
 
 CommandInfo context_info() {
@@ -174,7 +211,10 @@ CommandInfo search_info() {
 
 CommandGroup bench_commands() {
   CommandGroup group{"bench", "measure what this machine does", {}};
-  group.commands.push_back(std::make_unique<Bench>(store_info(), bench::store_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(store_info(), bench::store_bench_parts(),
+                                                   bench::postgres_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(scale_info(), bench::scale_bench_parts(),
+                                                   bench::scale_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(context_info(), bench::context_bench_parts()));
   group.commands.push_back(
       std::make_unique<Bench>(checkpoints_info(), bench::checkpoint_bench_parts()));

@@ -91,11 +91,13 @@ CommandGroup run_commands();   // run, chat, usage
 CommandGroup runs_commands();  // runs list, show, cancel, resume
 CommandGroup item_commands();
 CommandGroup session_commands();
-CommandGroup transfer_commands();  // import, export, redact
+CommandGroup transfer_commands();  // import, export, migrate, redact
 std::unique_ptr<Command> import_command();
+std::unique_ptr<Command> migrate_command();
 std::unique_ptr<Command> redact_command();
 CommandGroup watch_commands();
-CommandGroup care_commands();  // doctor, cleanup
+CommandGroup care_commands();  // doctor, cleanup, demo
+std::unique_ptr<Command> demo_command();
 std::unique_ptr<Command> cleanup_command();
 CommandGroup checkpoint_commands();       // checkpoint, handoff, resume
 CommandGroup checkpoint_list_commands();  // checkpoints list, show, search

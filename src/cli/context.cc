@@ -43,7 +43,7 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
   return {
       {.names = "--store",
        .value_name = "URL",
-       .help = "sqlite:FILE, jsonl:DIR or memory: (SKEIN_STORE; "
+       .help = "sqlite:FILE, jsonl:DIR, postgres://… or memory: (SKEIN_STORE; "
                "default sqlite:WORKSPACE/.skein/skein.db)",
        .set = into(target.settings.store)},
       {.names = "--workspace",
@@ -68,13 +68,25 @@ Context::Context(const GlobalArguments& global)
       out_(STDOUT_FILENO),
       style_(style_for(STDOUT_FILENO, system_clock().now())) {}
 
-tl::expected<Settings, Failure> Context::settings() const {
-  auto settings = resolve_settings(request_);
+namespace {
+
+tl::expected<Settings, Failure> resolved(const SettingsRequest& request) {
+  auto settings = resolve_settings(request);
   if (!settings) {
     const int code = settings.error().code == ErrorCode::kInvalid ? kExitUsage : kExitRefused;
     return tl::unexpected<Failure>(Failure(std::move(settings).error(), code));
   }
   return std::move(settings).value();
+}
+
+}  // namespace
+
+tl::expected<Settings, Failure> Context::settings() const { return resolved(request_); }
+
+tl::expected<Settings, Failure> Context::settings_in(std::string workspace) const {
+  SettingsRequest request = request_;
+  request.workspace = std::move(workspace);
+  return resolved(request);
 }
 
 tl::expected<std::unique_ptr<Store>, Failure> Context::open(IfMissing if_missing) {

@@ -38,6 +38,8 @@ class Context {
 
   // Bad configuration is wrong usage.
   tl::expected<Settings, Failure> settings() const;
+  // The same for another workspace than that of the command line.
+  tl::expected<Settings, Failure> settings_in(std::string workspace) const;
 
   // Opens the store that the settings name. What it mends in passing is told on standard error.
   tl::expected<std::unique_ptr<Store>, Failure> open(IfMissing if_missing);

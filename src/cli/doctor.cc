@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "api/setup.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "core/json_object.h"
@@ -47,29 +49,69 @@ std::string finding_text(const Finding& finding) {
   return line;
 }
 
+std::string setup_json(const std::vector<SetupCheck>& checks) {
+  std::vector<std::string> all;
+  for (const SetupCheck& check : checks) {
+    JsonObject object;
+    object.add("name", check.name).add("state", to_string(check.state));
+    object.add("what", printable(check.what));
+    if (!check.next.empty()) object.add("next", check.next);
+    all.push_back(object.str());
+  }
+  return fmt::format("[{}]", fmt::join(all, ","));
+}
+
+std::string setup_text(const std::vector<SetupCheck>& checks) {
+  std::string text;
+  for (const SetupCheck& check : checks) {
+    text += fmt::format("{:<9}  {:<7}  {}\n", check.name, to_string(check.state),
+                        visible_line(check.what));
+    if (!check.next.empty()) text += fmt::format("{:<20}to do: {}\n", "", check.next);
+  }
+  return text;
+}
+
 class Doctor : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "doctor",
-            .summary = "check all that is stored, and say what is wrong with it",
-            .examples =
-                "  skein doctor\n"
-                "  skein doctor --store jsonl:workspace/agents --json\n"
-                "  skein doctor --repair\n",
-            .details =
-                "healthy: everything is as it was written. unverifiable: so are some events, as "
-                "far as one can tell;\nother programs wrote them without checksums. broken: the "
-                "findings say where, and what would help.\nThe exit code is 1 when it is broken."};
+    return {
+        .name = "doctor",
+        .summary = "check the setup and all that is stored, and say what is wrong",
+        .examples =
+            "  skein doctor\n"
+            "  skein doctor --setup\n"
+            "  skein doctor --store jsonl:workspace/agents --json\n"
+            "  skein doctor --repair\n",
+        .details =
+            "healthy: everything is as it was written. unverifiable: so are some events, as "
+            "far as one can tell;\nother programs wrote them without checksums. broken: the "
+            "findings say where, and what would help.\nOf the setup: fine; off: not set up, which "
+            "may be as you want it; problem: the settings ask for what\ncannot work. The exit "
+            "code is 1 when something is broken or a problem."};
   }
 
   std::vector<Argument> arguments() override {
     return {{.names = "--repair",
              .help = "mend what can be mended without losing anything",
-             .set = into(repair_)}};
+             .set = into(repair_)},
+            {.names = "--setup",
+             .help = "only the setup: programs, models, agents, room on the disk",
+             .set = into(only_setup_)}};
   }
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    const std::vector<SetupCheck> setup = check_setup(settings);
+    const bool sound = std::none_of(setup.begin(), setup.end(), [](const SetupCheck& check) {
+      return check.state == SetupCheck::State::kProblem;
+    });
+    if (!context.json()) context.out().write(program_text() + setup_text(setup));
+    if (only_setup_) {
+      if (context.json()) {
+        context.out().write(JsonObject().add_json("setup", setup_json(setup)).str() + "\n");
+      }
+      return sound ? kExitDone : kExitRefused;
+    }
     // Findings are kept for the JSON only; as text they are told as they come.
     std::vector<std::string> findings;
     Progress progress("checking");
@@ -89,19 +131,20 @@ class Doctor : public Command {
                      }));
     progress.clear();
     if (context.json()) {
-      print_json(context, settings, summary, findings);
+      print_json(context, settings, summary, findings, setup);
     } else {
       print_text(context, settings, summary);
     }
-    return summary.health == Health::kBroken ? kExitRefused : kExitDone;
+    return summary.health == Health::kBroken || !sound ? kExitRefused : kExitDone;
   }
 
  private:
   static void print_json(Context& context, const Settings& settings, const CheckSummary& summary,
-                         const std::vector<std::string>& findings) {
+                         const std::vector<std::string>& findings,
+                         const std::vector<SetupCheck>& setup) {
     JsonObject object;
     object.add("health", health_word(summary.health));
-    object.add("store", printable(settings.store_url));
+    object.add("store", printable(without_password(settings.store_url)));
     object.add("workspace", printable(settings.workspace.string()));
     if (settings.config_file) object.add("config", printable(settings.config_file->string()));
     object.add("skein", SKEIN_VERSION).add("sqlite", sqlite_version());
@@ -109,14 +152,16 @@ class Doctor : public Command {
     object.add("records", summary.records).add("unverifiable", summary.unverifiable);
     object.add("broken", summary.broken);
     object.add_json("findings", fmt::format("[{}]", fmt::join(findings, ",")));
+    object.add_json("setup", setup_json(setup));
     context.out().write(object.str() + "\n");
   }
 
+  static std::string program_text() {
+    return fmt::format("program    skein {}, SQLite {}\n", SKEIN_VERSION, sqlite_version());
+  }
+
   static void print_text(Context& context, const Settings& settings, const CheckSummary& summary) {
-    std::string text =
-        fmt::format("program    skein {}, SQLite {}\n", SKEIN_VERSION, sqlite_version());
-    text += fmt::format("store      {}\n", settings.store_url);
-    text += fmt::format("workspace  {}\n", settings.workspace.string());
+    std::string text = fmt::format("workspace  {}\n", settings.workspace.string());
     if (settings.config_file)
       text += fmt::format("config     {}\n", settings.config_file->string());
     text += fmt::format("checked    {} threads, {} events, {} records\n", summary.threads,
@@ -131,6 +176,7 @@ class Doctor : public Command {
   }
 
   bool repair_ = false;
+  bool only_setup_ = false;
 };
 
 }  // namespace
@@ -139,6 +185,7 @@ CommandGroup care_commands() {
   CommandGroup group;
   group.commands.push_back(std::make_unique<Doctor>());
   group.commands.push_back(cleanup_command());
+  group.commands.push_back(demo_command());
   return group;
 }
 

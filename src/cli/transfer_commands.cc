@@ -166,6 +166,7 @@ CommandGroup transfer_commands() {
   CommandGroup group;
   group.commands.push_back(import_command());
   group.commands.push_back(std::make_unique<Export>());
+  group.commands.push_back(migrate_command());
   group.commands.push_back(redact_command());
   return group;
 }

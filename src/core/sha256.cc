@@ -1,14 +1,16 @@
 #include "core/sha256.h"
 
+#include <openssl/evp.h>
 #include <openssl/sha.h>
 
 #include <array>
 
 namespace skein {
+namespace {
 
-std::string sha256_hex(std::string_view bytes) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+std::string hex_of(const Digest& digest) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   std::string hex;
   for (const unsigned char byte : digest) {
@@ -16,6 +18,30 @@ std::string sha256_hex(std::string_view bytes) {
     hex += kDigits[byte & 15];
   }
   return hex;
+}
+
+}  // namespace
+
+std::string sha256_hex(std::string_view bytes) {
+  Digest digest{};
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  return hex_of(digest);
+}
+
+void Sha256::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  EVP_DigestInit_ex(context_.get(), EVP_sha256(), nullptr);
+}
+
+void Sha256::add(std::string_view bytes) {
+  EVP_DigestUpdate(context_.get(), bytes.data(), bytes.size());
+}
+
+std::string Sha256::hex() {
+  Digest digest{};
+  EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
+  return hex_of(digest);
 }
 
 }  // namespace skein

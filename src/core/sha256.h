@@ -1,12 +1,30 @@
 // The checksum that files of others are known by.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
+
+struct evp_md_ctx_st;
 
 namespace skein {
 
 // 64 lower-case hex digits.
 std::string sha256_hex(std::string_view bytes);
+
+// Of bytes that come in pieces.
+class Sha256 {
+ public:
+  Sha256();
+  void add(std::string_view bytes);
+  // Of all that was added; nothing may be added after that.
+  std::string hex();
+
+ private:
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
+};
 
 }  // namespace skein

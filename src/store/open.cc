@@ -2,6 +2,7 @@
 #include "skein/store.h"
 #include "store/jsonl/jsonl_store.h"
 #include "store/memory/memory_store.h"
+#include "store/postgres/postgres_store.h"
 #include "store/sqlite/sqlite_store.h"
 
 namespace skein {
@@ -16,8 +17,10 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, StoreOptions opt
   constexpr std::string_view kSqlite = "sqlite:";
   if (url.starts_with(kSqlite) && url.size() > kSqlite.size())
     return open_sqlite_store(std::string(url.substr(kSqlite.size())), std::move(options));
+  if (url.starts_with("postgres://") || url.starts_with("postgresql://"))
+    return open_postgres_store(std::string(url), std::move(options));
   return fail(ErrorCode::kInvalid,
-              "store must be memory:, jsonl:DIR or sqlite:FILE, got " + quote(url));
+              "store must be memory:, jsonl:DIR, sqlite:FILE or postgres://…, got " + quote(url));
 }
 
 }  // namespace skein

@@ -132,7 +132,7 @@ TEST_P(Kill, OfAWriterThatAcknowledgesTooEarlyIsSeenToLoseData) {
   EXPECT_GT(noticed, 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Kill, testing::Values("jsonl", "sqlite"),
+INSTANTIATE_TEST_SUITE_P(Backends, Kill, testing::Values("jsonl", "sqlite", "postgres"),
                          [](const auto& backend) { return backend.param; });
 
 }  // namespace

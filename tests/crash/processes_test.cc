@@ -121,7 +121,7 @@ TEST_P(Processes, AHolderWhomNobodyReplacedWritesOn) {
   EXPECT_EQ(store->get(id).value()->last_seq, 2U) << read_file(folder_ / "said");
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Processes, testing::Values("jsonl", "sqlite"),
+INSTANTIATE_TEST_SUITE_P(Backends, Processes, testing::Values("jsonl", "sqlite", "postgres"),
                          [](const auto& backend) { return backend.param; });
 
 }  // namespace

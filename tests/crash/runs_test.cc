@@ -208,7 +208,7 @@ TEST_P(Runs, OfAnotherProcessAreStoppedByCancel) {
   EXPECT_TRUE(worker->child.wait(std::chrono::seconds(60)).clean());
 }
 
-INSTANTIATE_TEST_SUITE_P(Backends, Runs, testing::Values("jsonl", "sqlite"),
+INSTANTIATE_TEST_SUITE_P(Backends, Runs, testing::Values("jsonl", "sqlite", "postgres"),
                          [](const auto& backend) { return backend.param; });
 
 }  // namespace

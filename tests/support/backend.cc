@@ -7,7 +7,7 @@
 
 namespace skein::test {
 
-std::vector<std::string> backend_names() { return {"memory", "jsonl", "sqlite"}; }
+std::vector<std::string> backend_names() { return {"memory", "jsonl", "sqlite", "postgres"}; }
 
 std::vector<std::string> persistent_backend_names() {
   std::vector<std::string> names = backend_names();
@@ -15,9 +15,13 @@ std::vector<std::string> persistent_backend_names() {
   return names;
 }
 
-Backend::Backend(std::string name) : name_(std::move(name)), store_(open({})) {}
+Backend::Backend(std::string name)
+    : name_(std::move(name)),
+      tables_(name_ == "postgres" ? std::make_unique<PostgresTables>() : nullptr),
+      store_(open({})) {}
 
 std::string Backend::url() const {
+  if (tables_) return tables_->url();
   return name_ == "memory" ? "memory:" : name_ + ":" + (folder_.path() / "store").string();
 }
 

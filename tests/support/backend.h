@@ -7,6 +7,7 @@
 
 #include "skein/store.h"
 #include "support/manual_clock.h"
+#include "support/postgres_server.h"
 #include "support/temp_dir.h"
 
 namespace skein::test {
@@ -41,6 +42,7 @@ class Backend {
 
   std::string name_;
   TempDir folder_;
+  std::unique_ptr<PostgresTables> tables_;
   ManualClock clock_;
   SeededIds ids_;
   std::unique_ptr<Store> store_;

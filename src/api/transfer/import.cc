@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "api/transfer/carry.h"
 #include "api/transfer/redact_events.h"
 #include "api/transfer/thread_file.h"
 #include "api/transfer/transcripts/transcript_import.h"
@@ -21,16 +22,6 @@ namespace {
 // What is read, compared and written at once.
 constexpr std::size_t kBatchEvents = 1000;
 constexpr std::size_t kBatchBytes = 4 << 20;
-
-// All fields of a manifest that may be set when a thread is made.
-Result<ManifestPatch> fields_of(const Manifest& manifest) {
-  SKEIN_ASSIGN(const ManifestPatch all, ManifestPatch::parse(to_json(manifest)));
-  ManifestPatch fields;
-  for (const auto& [name, value] : all.entries()) {
-    if (name != "threadId" && name != "agentId" && name != "alias") fields.set(name, value);
-  }
-  return fields;
-}
 
 class Importer {
  public:
@@ -106,11 +97,7 @@ Result<std::uint64_t> Importer::append_rest(Source& source, Seq last, std::vecto
 }
 
 Result<void> Importer::create(Source& source) {
-  NewThread thread;
-  thread.agent_id = source.manifest.agent_id;
-  thread.id = source.manifest.id;
-  thread.alias = source.manifest.alias;
-  SKEIN_ASSIGN(thread.fields, fields_of(source.manifest));
+  SKEIN_ASSIGN(NewThread thread, new_thread_of(source.manifest));
   SKEIN_ASSIGN(thread.events, next_batch(source));
   const std::size_t first = thread.events.size();
   if (!options_.dry_run) SKEIN_TRY(store_.create(thread));

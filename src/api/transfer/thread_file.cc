@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
+#include "api/transfer/carry.h"
 #include "core/json.h"
 #include "core/try.h"
 #include "skein/limits.h"
@@ -26,31 +26,6 @@ std::optional<std::string> member_of(std::string_view text, std::string_view nam
     if (member.name == name) found = std::string(member.value);
   }
   return found;
-}
-
-// Names that mean something else in an event of ours.
-bool is_taken(std::string_view name) {
-  constexpr std::array<std::string_view, 6> kTaken = {kSeqField,      kKeyField, kTokensField,
-                                                      kChecksumField, "base",    "timestamp"};
-  return std::find(kTaken.begin(), kTaken.end(), name) != kTaken.end();
-}
-
-void rename_taken_fields(Json& extra) {
-  if (extra.empty()) return;
-  JsonObjectReader reader;
-  std::vector<JsonMember> members;
-  reader.read(extra.text(), members);
-  if (std::none_of(members.begin(), members.end(),
-                   [](const JsonMember& member) { return is_taken(member.name); })) {
-    return;
-  }
-  std::string text;
-  for (const JsonMember& member : members) {
-    text += text.empty() ? '{' : ',';
-    append_json_string(text, (is_taken(member.name) ? "imported_" : "") + std::string(member.name));
-    text.append(":").append(member.value);
-  }
-  extra = Json::trusted(text + "}");
 }
 
 }  // namespace

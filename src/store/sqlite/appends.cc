@@ -3,17 +3,13 @@
 #include <utility>
 
 #include "core/try.h"
-#include "skein/limits.h"
+#include "store/append_parts.h"
 #include "store/checks.h"
 #include "store/sqlite/leases.h"
 #include "store/sqlite/rows.h"
 
 namespace skein::sqlite {
 namespace {
-
-// One transaction takes no more of a call than this; the rest follows in further ones.
-constexpr std::size_t kMostItems = 1024;
-constexpr std::size_t kMostBytes = std::size_t{8} << 20;
 
 constexpr char kByKey[] =
     "SELECT seq, key FROM events INDEXED BY events_by_key"
@@ -23,46 +19,26 @@ constexpr char kEvent[] = "SELECT " SKEIN_EVENT_COLUMNS
 
 class AppendJob : public Job {
  public:
-  // Takes as much from the front of `appends` as one transaction takes.
-  AppendJob(const StoreOptions& options, std::span<const Append> appends);
+  explicit AppendJob(AppendPart& part) : part_(part) {
+    items = part.items.size();
+    bytes = part.bytes;
+  }
 
   Result<void> apply(WriteContext& context) override;
 
-  std::vector<Result<Appended>> answers;  // one for each that was taken
-
  private:
-  struct Item {
-    const Append* append = nullptr;
-    std::size_t answer = 0;
-    PreparedEvent event;
-  };
+  using Item = AppendPart::Item;
 
   Result<Result<Appended>> append_one(WriteContext& context, const Item& item);
   // An answer, if the key is known.
   Result<std::optional<Result<Appended>>> look_up(Database& database, const Item& item);
 
-  std::vector<Item> items_;
+  AppendPart& part_;
 };
 
-AppendJob::AppendJob(const StoreOptions& options, std::span<const Append> appends) {
-  const Timestamp now = options.clock->now();
-  items = 0;
-  for (const Append& append : appends) {
-    if (items == kMostItems || bytes >= kMostBytes) break;
-    if (auto checked = check_append(append); !checked) {
-      answers.push_back(tl::unexpected(std::move(checked.error())));
-      continue;
-    }
-    items_.push_back({&append, answers.size(), prepare_event(append.event, now)});
-    answers.emplace_back();
-    ++items;
-    bytes += items_.back().event.body.size();
-  }
-}
-
 Result<void> AppendJob::apply(WriteContext& context) {
-  for (const Item& item : items_) {
-    SKEIN_ASSIGN(answers[item.answer], append_one(context, item));
+  for (const Item& item : part_.items) {
+    SKEIN_ASSIGN(part_.answers[item.answer], append_one(context, item));
   }
   return {};
 }
@@ -122,25 +98,10 @@ Result<std::optional<Seq>> find_key(Database& database, ThreadId id, std::string
 
 std::vector<Result<Appended>> append_events(Writer& writer, const StoreOptions& options,
                                             std::span<const Append> appends) {
-  std::vector<Result<Appended>> answers;
-  if (appends.size() > limits::kMaxBatch) {
-    const Error error = too_many("appends", appends.size(), limits::kMaxBatch);
-    answers.assign(appends.size(), tl::unexpected(error));
-    return answers;
-  }
-  answers.reserve(appends.size());
-  while (answers.size() < appends.size()) {
-    AppendJob job(options, appends.subspan(answers.size()));
-    const auto done = job.items > 0 ? writer.run(job) : Result<void>();
-    for (Result<Appended>& answer : job.answers) {
-      const bool broke_a_rule = !answer && answer.error().code == ErrorCode::kInvalid;
-      if (done || broke_a_rule)
-        answers.push_back(std::move(answer));
-      else
-        answers.push_back(tl::unexpected(done.error()));
-    }
-  }
-  return answers;
+  return append_in_parts(*options.clock, appends, [&](AppendPart& part) {
+    AppendJob job(part);
+    return writer.run(job);
+  });
 }
 
 }  // namespace skein::sqlite

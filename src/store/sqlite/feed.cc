@@ -1,7 +1,6 @@
 #include "store/sqlite/feed.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <utility>
 #include <vector>
@@ -77,16 +76,6 @@ Result<Page> load_page(Database& database, Position after, std::size_t limit) {
   return page;
 }
 
-Result<Position> parse_cursor(std::string_view cursor) {
-  Position position = 0;
-  if (cursor.empty()) return position;
-  const char* end = cursor.data() + cursor.size();
-  const auto [stopped, error] = std::from_chars(cursor.data(), end, position);
-  if (error != std::errc() || stopped != end || position < 0)
-    return tl::unexpected(bad_cursor(cursor));
-  return position;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& path) {
@@ -147,7 +136,7 @@ Result<ChangeBatch> read_changes(Readers& readers, Watch& watch, std::string_vie
     SKEIN_ASSIGN(
         after, readers.with<Position>([](Database& database) { return database.integer(kLast); }));
   } else {
-    SKEIN_ASSIGN(after, parse_cursor(cursor));
+    SKEIN_ASSIGN(after, parse_position(cursor));
   }
   for (;;) {
     const std::uint64_t generation = watch.generation();

@@ -75,17 +75,9 @@ Result<std::optional<StoredThread>> load_thread(Database& database, ThreadId id)
   SKEIN_ASSIGN(Query query, database.query(kLoad));
   SKEIN_ASSIGN(const bool found, query.bind(id.bits()).step());
   if (!found) return std::nullopt;
-  const auto damaged = [&id](const char* what) {
-    return fail(ErrorCode::kDamaged, "the manifest of thread " + id.str() + " " + what);
-  };
-  if (query.is_null(2)) return damaged("is missing");
-  const auto version = static_cast<Version>(query.integer(1));
-  const std::string_view body = query.bytes(3);
-  if (manifest_crc(id, version, body) != query.integer(2))
-    return damaged("does not match its checksum");
-  SKEIN_ASSIGN(Manifest manifest, read_manifest(body));
-  manifest.id = id;
-  manifest.version = version;
+  if (query.is_null(2)) return tl::unexpected(manifest_damaged(id, "is missing"));
+  SKEIN_ASSIGN(Manifest manifest, decode_manifest(id, static_cast<Version>(query.integer(1)),
+                                                  query.integer(2), query.bytes(3)));
   manifest.last_seq = head->last_seq;
   manifest.updated_at = std::max(manifest.updated_at, Timestamp{head->updated});
   return StoredThread{std::move(manifest), *head, query.integer(0)};

@@ -1,10 +1,7 @@
 #include "store/sqlite/rows.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 
-#include "core/checksum.h"
 #include "core/try.h"
 
 namespace skein::sqlite {
@@ -21,37 +18,7 @@ constexpr char kFallBehind[] =
 constexpr char kInsertChange[] =
     "INSERT INTO changes(g, kind, thread, collection, key, crc) VALUES(?, ?, ?, ?, ?, ?)";
 
-template <std::size_t N>
-std::uint32_t crc_of(const std::array<std::uint64_t, N>& numbers, std::uint64_t seed) {
-  static_assert(std::endian::native == std::endian::little);
-  return checksum({reinterpret_cast<const char*>(numbers.data()), sizeof(numbers)}, seed);
-}
-
-// A seed of 0 is no seed: the length keeps two texts apart from one.
-std::uint32_t crc_of(std::string_view text, std::uint64_t seed) {
-  return checksum(text, crc_of(std::array<std::uint64_t, 1>{text.size()}, seed));
-}
-
 }  // namespace
-
-PreparedEvent prepare_event(const Event& event, Timestamp now) {
-  PreparedEvent prepared;
-  if (event.timestamp.is_set()) {
-    append_event_open(prepared.body, event);
-  } else {
-    Event stamped = event;
-    stamped.timestamp = now;
-    append_event_open(prepared.body, stamped);
-  }
-  prepared.body += '}';
-  prepared.key = event.key;
-  if (!event.key.empty()) prepared.key_hash = key_hash(event.key);
-  prepared.tokens = event.tokens;
-  prepared.base = event.base;
-  prepared.timestamp_us = event.timestamp.is_set() ? event.timestamp.us : now.us;
-  prepared.content_crc = content_crc(prepared.key, prepared.body);
-  return prepared;
-}
 
 Result<void> move_in_list(Database& database, ThreadId id, std::int64_t agent, std::int64_t from,
                           std::int64_t to) {
@@ -110,18 +77,11 @@ EventRow event_row(const Query& query) {
   return row;
 }
 
-std::int64_t key_hash(std::string_view key) { return checksum(key); }
-
-std::uint32_t content_crc(std::string_view key, std::string_view body) {
-  return checksum(body, key.empty() ? 0 : crc_of(key, 1));
-}
-
 std::uint32_t event_crc(const EventRow& row, std::uint32_t content) {
-  const std::uint64_t tokens = row.tokens ? std::uint64_t{*row.tokens} + 1 : 0;
-  return crc_of(std::array{static_cast<std::uint64_t>(row.g), row.id.bits(), row.seq,
-                           static_cast<std::uint64_t>(row.updated),
-                           static_cast<std::uint64_t>(row.lag), tokens},
-                content);
+  return numbers_crc({static_cast<std::uint64_t>(row.g), row.id.bits(), row.seq,
+                      static_cast<std::uint64_t>(row.updated), static_cast<std::uint64_t>(row.lag),
+                      tokens_number(row.tokens)},
+                     content);
 }
 
 bool verifies(const EventRow& row) {
@@ -129,41 +89,12 @@ bool verifies(const EventRow& row) {
 }
 
 void decode_event(const EventRow& row, EventReader& reader, Event& event) {
-  if (!verifies(row)) {
-    event = Event{};
-    event.payload = Unreadable{row.missing ? row.missing : "the checksum does not match",
-                               std::string(row.body)};
-  } else if (auto read = reader.read_padded(row.body, EventSource::kBody, event); !read) {
-    event = Event{};
-    event.payload = Unreadable{read.error().message, std::string(row.body)};
-  }
+  const char* damage = row.missing;
+  if (damage == nullptr && !verifies(row)) damage = "the checksum does not match";
+  decode_body(row.body, damage, reader, event);
   event.seq = row.seq;
   event.key.assign(row.key);
   event.tokens = row.tokens;
-}
-
-std::string encode_manifest(const Manifest& manifest) {
-  std::string body;
-  append_manifest_open(body, manifest);
-  body += '}';
-  return body;
-}
-
-std::uint32_t manifest_crc(ThreadId id, Version version, std::string_view body) {
-  return checksum(body, crc_of(std::array{id.bits(), version}, 1));
-}
-
-std::uint32_t record_crc(std::string_view collection, std::string_view key, Version version,
-                         std::string_view bytes) {
-  const auto name = crc_of(key, crc_of(collection, 1));
-  return checksum(bytes, crc_of(std::array{version}, name));
-}
-
-std::uint32_t change_crc(std::int64_t g, const Change& change) {
-  const auto name = crc_of(change.key, crc_of(change.collection, 1));
-  return crc_of(std::array{static_cast<std::uint64_t>(g), static_cast<std::uint64_t>(change.kind),
-                           change.thread.bits()},
-                name);
 }
 
 ChangeRow change_at(const Query& query) {

@@ -11,22 +11,10 @@
 #include "skein/store.h"
 #include "skein/thread.h"
 #include "store/codec.h"
+#include "store/row_codec.h"
 #include "store/sqlite/writer.h"
 
 namespace skein::sqlite {
-
-// An event as far as it can be prepared before it has its place.
-struct PreparedEvent {
-  std::string body;  // JSON, without seq, key and tokens
-  std::string key;
-  std::optional<std::int64_t> key_hash;
-  std::optional<std::uint32_t> tokens;
-  std::optional<Seq> base;
-  std::int64_t timestamp_us = 0;
-  std::uint32_t content_crc = 0;  // over body and key
-};
-// `now` is the timestamp of an event that has none.
-PreparedEvent prepare_event(const Event& event, Timestamp now);
 
 // Puts the event at the end of its thread, which `head` is the head of, and moves the head on. The
 // caller has checked everything.
@@ -54,8 +42,6 @@ struct EventRow {
 };
 // Borrows from the query until its next step.
 EventRow event_row(const Query& query);
-std::int64_t key_hash(std::string_view key);
-std::uint32_t content_crc(std::string_view key, std::string_view body);
 std::uint32_t event_crc(const EventRow& row, std::uint32_t content);
 bool verifies(const EventRow& row);
 
@@ -63,14 +49,8 @@ bool verifies(const EventRow& row);
 // Unreadable when it does not verify.
 void decode_event(const EventRow& row, EventReader& reader, Event& event);
 
-std::string encode_manifest(const Manifest& manifest);
-std::uint32_t manifest_crc(ThreadId id, Version version, std::string_view body);
-std::uint32_t record_crc(std::string_view collection, std::string_view key, Version version,
-                         std::string_view bytes);
-
 // A line of the feed that is not an event.
 Result<std::int64_t> insert_change(WriteContext& context, const Change& change);
-std::uint32_t change_crc(std::int64_t g, const Change& change);
 
 // Of a query for g, kind, thread, collection, key, crc.
 struct ChangeRow {

@@ -2,6 +2,10 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <memory>
+
+#include "support/postgres_server.h"
 
 namespace skein::crash {
 
@@ -13,6 +17,12 @@ void figure(const std::string& text) {
 }
 
 std::string store_url(const std::string& backend, const std::string& folder) {
+  if (backend == "postgres") {
+    static std::map<std::string, std::unique_ptr<test::PostgresTables>> tables;
+    auto& own = tables[folder];
+    if (!own) own = std::make_unique<test::PostgresTables>();
+    return own->url();
+  }
   return backend == "jsonl" ? "jsonl:" + folder + "/store" : "sqlite:" + folder + "/store.db";
 }
 

@@ -1,0 +1,17 @@
+// Where a program is.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace skein {
+
+// The file that running `name` would start: looked for in PATH, unless it has a slash. Nothing:
+// there is none that may be executed.
+std::optional<std::string> find_program(std::string_view name);
+
+// What other programs start this one by: its name, if that finds this very program, else its path.
+std::string own_program();
+
+}  // namespace skein

@@ -1,0 +1,139 @@
+#include "store/postgres/list.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/try.h"
+#include "store/checks.h"
+#include "store/postgres/rows.h"
+
+namespace skein::postgres {
+namespace {
+
+// The text of a query grows together with its parameters; there are few different texts, and each
+// is prepared once.
+class Listing {
+ public:
+  Listing(const ListQuery& query, const ListPlan& plan)
+      : query_(query), plan_(plan), after_(plan.after) {}
+
+  Result<ThreadPage> run(Connection& connection, Deadline deadline, std::vector<Finding>& damaged);
+
+ private:
+  bool by_update() const { return query_.order == ListOrder::kUpdatedNewestFirst; }
+  bool oldest_first() const { return query_.order == ListOrder::kCreatedOldestFirst; }
+
+  template <class T>
+  std::string parameter(const T& value) {
+    arguments_.add(value);
+    return "$" + std::to_string(arguments_.count());
+  }
+  // What a thread must meet, as " WHERE …".
+  std::string filter();
+  std::string after_cursor();
+  std::string page_query(std::size_t want);
+
+  const ListQuery& query_;
+  const ListPlan& plan_;
+  std::optional<ListPlan::After> after_;
+  Arguments arguments_;
+};
+
+std::string Listing::filter() {
+  std::string sql = " WHERE true";
+  if (query_.agent_id)
+    sql += " AND t.agent = " + parameter(std::string_view(*query_.agent_id)) + "::text";
+  if (query_.status)
+    sql += " AND t.status = " + parameter(static_cast<int>(*query_.status)) + "::bigint";
+  for (const auto& [key, value] : plan_.metadata) {
+    sql += " AND EXISTS (SELECT FROM skein.thread_meta m WHERE m.id = t.id AND m.hash = " +
+           parameter(meta_hash(key, value)) + "::bigint";
+    sql += " AND m.key = " + parameter(std::string_view(key)) + "::bytea";
+    sql += " AND m.value = " + parameter(std::string_view(value)) + "::bytea)";
+  }
+  return sql;
+}
+
+std::string Listing::after_cursor() {
+  if (!after_) return "";
+  const std::string us = parameter(after_->us) + "::bigint";
+  const std::string id = parameter(after_->id.bits()) + "::bigint";
+  const std::string column = by_update() ? "t.updated" : "t.created";
+  const std::string later = oldest_first() ? " > " : " < ";
+  std::string sql =
+      " AND (" + column + later + us + " OR (" + column + " = " + us + " AND t.id > " + id + "))";
+  // The same for the indices to begin at.
+  const std::string bound = oldest_first() ? " >= " : " <= ";
+  sql += (by_update() ? " AND t.listed" : " AND t.created") + bound + us;
+  return sql;
+}
+
+std::string Listing::page_query(std::size_t want) {
+  arguments_ = {};
+  const std::string where = filter() + after_cursor();
+  const std::string limit = parameter(want) + "::bigint";
+  const std::string columns =
+      "SELECT " SKEIN_HEAD_COLUMNS
+      ", m.crc, m.body FROM skein.threads t LEFT JOIN skein.manifests m ON m.id = t.id";
+  if (!by_update())
+    return columns + where + " ORDER BY t.created" + (oldest_first() ? "" : " DESC") +
+           ", t.id LIMIT " + limit;
+  // Threads are listed up to a bound later than where the list has them: all that belong on the
+  // page lie within that of the earliest of as many as it takes.
+  return "WITH latest AS (SELECT t.updated FROM skein.threads t" + where +
+         " ORDER BY t.listed DESC LIMIT " + limit + ") " + columns + where +
+         " AND t.listed >= (SELECT CASE WHEN count(*) = " + limit + " THEN min(updated) - " +
+         std::to_string(kListLagUs) + " ELSE (-9223372036854775807)::bigint END FROM latest)" +
+         " ORDER BY t.updated DESC, t.id LIMIT " + limit;
+}
+
+Result<ThreadPage> Listing::run(Connection& connection, Deadline deadline,
+                                std::vector<Finding>& damaged) {
+  ThreadPage page;
+  damaged.clear();
+  if (query_.with_total) {
+    arguments_ = {};
+    const std::string sql = "SELECT count(*) FROM skein.threads t" + filter();
+    SKEIN_ASSIGN(const Answer total, connection.ask(sql, arguments_, deadline));
+    page.total = static_cast<std::uint64_t>(total.integer(0, 0));
+  }
+  for (;;) {
+    const std::size_t want = query_.limit + 1 - page.threads.size();
+    const std::string sql = page_query(want);
+    SKEIN_ASSIGN(const Answer answer, connection.ask(sql, arguments_, deadline));
+    for (int row = 0; row < answer.rows(); ++row) {
+      const Head head = head_at(answer, row);
+      after_ = ListPlan::After{by_update() ? head.updated : head.created, head.id};
+      auto manifest = manifest_at(answer, row, kHeadColumns, head);
+      if (manifest)
+        page.threads.push_back(std::move(*manifest));
+      else
+        damaged.push_back({.thread = head.id, .what = manifest.error().message});
+    }
+    if (page.threads.size() > query_.limit || static_cast<std::size_t>(answer.rows()) < want) break;
+  }
+  if (page.threads.size() > query_.limit) {
+    page.threads.pop_back();
+    page.next = list_cursor(query_, page.threads.back());
+  }
+  return page;
+}
+
+}  // namespace
+
+Result<ThreadPage> list_threads(Pool& pool, const ListQuery& query,
+                                const std::function<void(const Finding&)>& notice) {
+  SKEIN_ASSIGN(const ListPlan plan, plan_list(query));
+  std::vector<Finding> damaged;
+  auto page = pool.with<ThreadPage>([&](Connection& connection, Deadline deadline) {
+    return Listing(query, plan).run(connection, deadline, damaged);
+  });
+  for (const Finding& finding : damaged) {
+    if (notice) notice(finding);
+  }
+  return page;
+}
+
+}  // namespace skein::postgres

@@ -1,0 +1,15 @@
+// Creating, updating and removing threads.
+#pragma once
+
+#include "skein/store.h"
+#include "store/postgres/writer.h"
+
+namespace skein::postgres {
+
+Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
+                               const NewThread& request);
+Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, ThreadId id,
+                               const ManifestPatch& patch, const UpdateOptions& update);
+Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options);
+
+}  // namespace skein::postgres

@@ -1,0 +1,79 @@
+// The one writer of this process: jobs, executed many to a transaction, in two round trips.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/group_commit.h"
+#include "skein/store.h"
+#include "store/postgres/connection.h"
+#include "store/postgres/loading.h"
+#include "store/postgres/write_batch.h"
+
+namespace skein::postgres {
+
+// Whether a transaction whose answer was lost took effect, as far as one job can tell.
+enum class Committed { kNo, kYes, kUnknown };
+
+// A piece of writing. It decides before it writes: what it refuses, it keeps as its own answer and
+// leaves nothing behind, so that its neighbours in the transaction go on.
+class Job : public GroupCommit::Request {
+ public:
+  virtual ~Job() = default;
+
+  // Adds what it must know. Called anew for each attempt.
+  virtual void want(Wanted& wanted) = 0;
+  // Decides and writes; may be called again, when the transaction did not take effect. If what
+  // it finds shows that it did after all, the answer of then stands. False: not in this
+  // transaction, it wants something else first.
+  virtual bool apply(WriteBatch& batch) = 0;
+  // After an `apply` whose transaction may or may not have been committed.
+  virtual Committed committed(Loaded& loaded) const = 0;
+
+ private:
+  friend class Writer;
+  Result<void> outcome_;
+};
+
+// Thread-safe.
+class Writer {
+ public:
+  // `committed` is called after each commit, from any thread. `settings` is borrowed.
+  Writer(const Settings& settings, std::function<void()> committed);
+
+  // Returns when the job is durable, or failed. A commit whose answer was lost is looked into: it
+  // is done again only if it did not take effect.
+  Result<void> run(Job& job);
+
+ private:
+  using Jobs = std::vector<Job*>;
+
+  void execute(std::span<GroupCommit::Request* const> batch);
+  // Sets the outcome of each; returns those that want another transaction.
+  Jobs settle(const Jobs& jobs);
+  Result<void> transact(const Jobs& jobs, Jobs& again);
+  // One attempt. `in_doubt`: whether the one before may have been committed; set likewise.
+  Result<void> attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadline deadline);
+  // What the jobs want to know. `may_move`: whether heads may be moved on meanwhile.
+  Result<Loaded> load(const Jobs& jobs, bool may_move, Deadline deadline);
+  // After an attempt that may have been committed: `done`, if it was. Neither in doubt any more.
+  Result<void> resolve(const Jobs& jobs, bool& in_doubt, bool& done, Deadline deadline);
+  Result<void> connect();
+  Result<void> commit(bool& in_doubt, Deadline deadline);
+  void roll_back(Deadline deadline);
+
+  const Settings& settings_;
+  const std::function<void()> committed_;
+  const std::string channel_;
+
+  // Of whoever leads the batch:
+  std::unique_ptr<Connection> connection_;
+  Failure failure_;  // of the last attempt
+
+  GroupCommit group_;
+};
+
+}  // namespace skein::postgres

@@ -1,0 +1,53 @@
+// A private PostgreSQL for tests.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "support/temp_dir.h"
+
+namespace skein::test {
+
+// A server of one test's own, which it may treat as badly as it likes.
+class PostgresServer {
+ public:
+  // Settings are as in postgresql.conf, NAME=VALUE.
+  explicit PostgresServer(const std::vector<std::string>& settings = {});
+  ~PostgresServer();
+  PostgresServer(const PostgresServer&) = delete;
+  PostgresServer& operator=(const PostgresServer&) = delete;
+
+  // Of a store in it. `parameters` are added to the URL: "skein_schema=a&…".
+  std::string url(const std::string& parameters = {}) const;
+  const std::string& folder() const { return folder_; }
+
+  void stop(const std::string& mode = "immediate");  // as if it had crashed
+  void start();
+  // Runs SQL as its superuser; what it answers.
+  std::string sql(const std::string& text) const;
+  // Likewise, but it may fail: then false.
+  bool try_sql(const std::string& text) const;
+
+ private:
+  TempDir own_;
+  std::string folder_;
+};
+
+// Empty tables on the server that all tests share, for as long as this lives.
+class PostgresTables {
+ public:
+  PostgresTables();
+  ~PostgresTables();
+  PostgresTables(const PostgresTables&) = delete;
+  PostgresTables& operator=(const PostgresTables&) = delete;
+
+  const std::string& url() const { return url_; }
+
+ private:
+  struct Claim;
+  std::unique_ptr<Claim> claim_;
+  std::string url_;
+};
+
+}  // namespace skein::test
