@@ -107,7 +107,7 @@ void Connection::send(std::string_view sql, const Arguments& arguments) {
   std::string name;
   if (prepare_) {
     const auto [known, fresh] = prepared_.try_emplace(text);
-    if (fresh) known->second = "s" + std::to_string(prepared_.size());
+    if (fresh) known->second = "s" + std::to_string(++names_);
     name = known->second;
     if (fresh) {
       sent = PQsendPrepare(handle, name.c_str(), text.c_str(), 0, nullptr);

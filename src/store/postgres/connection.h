@@ -117,8 +117,9 @@ class Connection {
   const std::string schema_;
   const bool prepare_;
   std::unordered_map<std::string, std::string> prepared_;  // text → name
-  std::vector<Queued> queue_;                              // sent, not yet answered
-  std::size_t unread_ = 0;  // of queue_: further parts of the last exchange
+  int names_ = 0;              // given so far; one of a statement that failed is not given again
+  std::vector<Queued> queue_;  // sent, not yet answered
+  std::size_t unread_ = 0;     // of queue_: further parts of the last exchange
   Failure failure_;
   std::string warning_;
 };
