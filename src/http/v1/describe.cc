@@ -211,6 +211,8 @@ Route finished(Route route) {
   if (writes) {
     add_problem(route, 409, "What is there is not what the request expects. Nothing happened.");
   }
+  if (route.body) add_problem(route, 413, "The body is larger than the server takes.");
+  add_problem(route, 429, "The key asked too often; Retry-After says when to come again.");
   add_problem(route, 503, "Storage failed, or the server has too much to do.");
   std::vector<std::string> refused;
   for (const char* header : {"If-Match", kIdempotencyKey}) {

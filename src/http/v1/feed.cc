@@ -1,4 +1,6 @@
 // What happens to threads: pages that one asks for, and a stream that tells.
+#include <mutex>
+
 #include "api/watch.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
@@ -63,25 +65,44 @@ Result<Page> next_page(ThreadEventFeed& feed, std::size_t limit) {
   return page;
 }
 
+// A page that is waited for. Looking, and giving up, may happen at the same time.
+struct Watched {
+  explicit Watched(ThreadEventFeed opened) : feed(std::move(opened)) {}
+
+  std::mutex mutex;
+  ThreadEventFeed feed;  // under mutex
+  // Until here there was nothing to tell: whoever gives up goes on from here, and does not miss
+  // what was found at that moment. Under mutex.
+  std::string quiet_until;
+};
+
+Result<Page> look(Watched& watched, std::size_t limit) {
+  const std::lock_guard lock(watched.mutex);
+  SKEIN_ASSIGN(Page page, next_page(watched.feed, limit));
+  if (page.events.empty()) watched.quiet_until = page.cursor;
+  return page;
+}
+
 Reply list_changes(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const std::size_t limit, limit_of(request, kStandardPage, kMaxPage));
   SKEIN_ASSIGN_OR_REFUSE(const auto wait_ms, request.query_number("waitMs", 0, kMaxWaitMs));
   SKEIN_ASSIGN_OR_REFUSE(ThreadEventFeed opened,
                          feed_of(service, request, request.query("since").value_or("")));
-  auto feed = std::make_shared<ThreadEventFeed>(std::move(opened));
-  SKEIN_ASSIGN_OR_REFUSE(const Page first, next_page(*feed, limit));
+  const auto watched = std::make_shared<Watched>(std::move(opened));
+  SKEIN_ASSIGN_OR_REFUSE(const Page first, look(*watched, limit));
   if (!first.events.empty() || wait_ms.value_or(0) == 0) return json_response(first.json());
   Waiting waiting;
   waiting.topics = {Topic::all()};
-  waiting.poll = [feed, limit]() -> tl::expected<std::optional<Response>, Problem> {
-    SKEIN_ASSIGN_OR_REFUSE(const Page page, next_page(*feed, limit));
+  waiting.poll = [watched, limit]() -> tl::expected<std::optional<Response>, Problem> {
+    SKEIN_ASSIGN_OR_REFUSE(const Page page, look(*watched, limit));
     if (page.events.empty()) return std::nullopt;
     return json_response(page.json());
   };
   waiting.timeout = std::chrono::milliseconds(*wait_ms);
-  waiting.late = [feed]() -> Reply {
+  waiting.late = [watched]() -> Reply {
+    const std::lock_guard lock(watched->mutex);
     Page empty;
-    empty.cursor = feed->cursor();
+    empty.cursor = watched->quiet_until;
     return json_response(empty.json());
   };
   return wait_for(std::move(waiting));

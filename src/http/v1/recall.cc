@@ -72,7 +72,6 @@ Reply get_status(Service& service, Request& request) {
     sum.messages += one.messages;
     sum.with_vectors += one.with_vectors;
     sum.threads += one.threads;
-    sum.bytes = one.bytes;
     sum.model = one.model;
   }
   return json_response(JsonObject()

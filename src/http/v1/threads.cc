@@ -1,6 +1,7 @@
 #include "api/threads.h"
 
 #include "core/json_array.h"
+#include "core/quote.h"
 #include "http/v1/common.h"
 #include "http/v1/describe.h"
 #include "http/v1/resources.h"
@@ -53,11 +54,26 @@ Reply list_threads(Service& service, Request& request) {
   return json_response(std::move(json));
 }
 
+// What a task is about becomes part of the prompts of its threads: whoever sees some agents only
+// may name a task of these alone.
+Outcome<void> check_task(Service& service, const Request& request, JsonFields& fields) {
+  const auto id = text_in(fields, "taskId");
+  if (!id || request.caller.all_agents) return {};
+  const auto info = service.tasks().show(*id);
+  if (info && request.caller.sees(info->task.agent_id)) return {};
+  if (!info && info.error().code != ErrorCode::kNotFound) {
+    return tl::unexpected(Problem(info.error()));
+  }
+  return refuse(404, "not_found", "there is no task " + quote(*id));
+}
+
 Reply create_thread(Service& service, Request& request) {
   JsonFields fields = body_of(request);
   NewConversation wanted;
   wanted.agent_id = text_in(fields, "agentId").value_or(service.settings().default_agent);
   SKEIN_TRY_OR_REFUSE(check_sees(request, wanted.agent_id));
+  JsonFields named = body_of(request);
+  SKEIN_TRY_OR_REFUSE(check_task(service, request, named));
   wanted.title = text_in(fields, "title");
   wanted.task_id = text_in(fields, "taskId");
   wanted.alias = text_in(fields, "alias");
@@ -76,6 +92,8 @@ Reply get_thread(Service&, Request& request) { return thread_response(200, *requ
 Reply update_thread(Service& service, Request& request) {
   const Manifest& thread = *request.thread;
   SKEIN_ASSIGN_OR_REFUSE(const auto version, expected_version(request, thread));
+  JsonFields fields = body_of(request);
+  SKEIN_TRY_OR_REFUSE(check_task(service, request, fields));
   SKEIN_ASSIGN_OR_REFUSE(const ManifestPatch patch, ManifestPatch::parse(request.body));
   const auto updated =
       service.threads().update(thread.id.str(), patch, {.expect_version = version, .fence = {}});
