@@ -9,16 +9,40 @@
 namespace skein {
 namespace {
 
-// Items are in a file of the workspace; without a store they only lack what is kept there.
-Result<std::vector<Resumed::OpenItem>> open_items(const Settings& settings) {
-  const bool stored = store_exists(settings.store_url);
-  SKEIN_ASSIGN(auto store,
-               stored ? open_settled_store(settings, IfMissing::kRefuse) : open_store("memory:"));
-  WorkItems items(*store, work_place(settings), system_clock(), random_ids());
+Result<std::vector<Resumed::OpenItem>> open_items(const Settings& settings, Store& store) {
+  WorkItems items(store, work_place(settings), system_clock(), random_ids());
   SKEIN_ASSIGN(const ItemListing listing, items.list({}));
   std::vector<Resumed::OpenItem> open;
   for (const ListedItem& listed : listing.items) open.push_back({listed.item.id, listed.item.text});
   return open;
+}
+
+Result<Resumed> find_resumed(const Settings& settings, std::string_view part,
+                             const Notice& notice) {
+  Checkpoints checkpoints = workspace_checkpoints(settings, notice);
+  std::string id(part);
+  if (id.empty()) {
+    CheckpointQuery newest;
+    newest.types = {CheckpointType::kCheckpoint, CheckpointType::kHandoff};
+    newest.limit = 1;
+    SKEIN_ASSIGN(const auto entries, checkpoints.list(newest));
+    if (entries.empty()) return fail(ErrorCode::kNotFound, "there is no checkpoint to resume from");
+    id = entries.front().id;
+  }
+  Resumed resumed;
+  SKEIN_ASSIGN(resumed.checkpoint, checkpoints.get(id));
+  resumed.drift = checkpoints.drift(resumed.checkpoint);
+  return resumed;
+}
+
+// Without them one can go on all the same.
+void add_items(Resumed& resumed, Result<std::vector<Resumed::OpenItem>> items,
+               const Notice& notice) {
+  if (items) {
+    resumed.open_items = std::move(*items);
+  } else if (notice) {
+    notice("without open items: " + items.error().message);
+  }
 }
 
 }  // namespace
@@ -37,24 +61,22 @@ Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wante
   return Hooks(checkpoints).checkpoint(std::move(wanted), session);
 }
 
+Result<Resumed> resume_checkpoint(const Settings& settings, Store& store, std::string_view part,
+                                  Notice notice) {
+  SKEIN_ASSIGN(Resumed resumed, find_resumed(settings, part, notice));
+  add_items(resumed, open_items(settings, store), notice);
+  return resumed;
+}
+
 Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part, Notice notice) {
-  Checkpoints checkpoints = workspace_checkpoints(settings, notice);
-  std::string id(part);
-  if (id.empty()) {
-    CheckpointQuery newest;
-    newest.types = {CheckpointType::kCheckpoint, CheckpointType::kHandoff};
-    newest.limit = 1;
-    SKEIN_ASSIGN(const auto entries, checkpoints.list(newest));
-    if (entries.empty()) return fail(ErrorCode::kNotFound, "there is no checkpoint to resume from");
-    id = entries.front().id;
-  }
-  Resumed resumed;
-  SKEIN_ASSIGN(resumed.checkpoint, checkpoints.get(id));
-  resumed.drift = checkpoints.drift(resumed.checkpoint);
-  if (auto items = open_items(settings)) {
-    resumed.open_items = std::move(*items);
-  } else if (notice) {
-    notice("without open items: " + items.error().message);
+  SKEIN_ASSIGN(Resumed resumed, find_resumed(settings, part, notice));
+  // Items are in a file of the workspace; without a store they only lack what is kept there.
+  auto store = store_exists(settings.store_url) ? open_settled_store(settings, IfMissing::kRefuse)
+                                                : open_store("memory:");
+  if (store) {
+    add_items(resumed, open_items(settings, **store), notice);
+  } else {
+    add_items(resumed, tl::unexpected(std::move(store).error()), notice);
   }
   return resumed;
 }

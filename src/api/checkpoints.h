@@ -36,6 +36,9 @@ struct Resumed {
 // `part` as in Checkpoints::get; empty: the newest that somebody asked for.
 Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part,
                                   Notice notice = {});
+// The same for whoever has the store open.
+Result<Resumed> resume_checkpoint(const Settings& settings, Store& store, std::string_view part,
+                                  Notice notice = {});
 
 // What automatic checkpoints were purged, and how many sessions the hooks forgot.
 struct PurgedCheckpoints {

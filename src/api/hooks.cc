@@ -19,7 +19,6 @@
 namespace skein {
 namespace {
 
-constexpr std::size_t kMaxSettingsBytes = std::size_t{4} << 20;
 constexpr std::uint64_t kMaxLogBytes = std::uint64_t{1} << 20;
 
 // Of two files with what went wrong, the newer one grows to a limit and becomes the older one then.
@@ -152,27 +151,10 @@ std::string run_hook(const Settings& settings, HookName name, std::string_view t
   return {};
 }
 
-Result<HookInstallation> plan_hooks(const Settings& settings, const std::string& program) {
-  HookInstallation installation;
-  installation.file = settings.workspace / ".claude" / "settings.json";
-  const std::string path = installation.file.string();
-  SKEIN_ASSIGN(auto text, read_file(path, kMaxSettingsBytes));
-  installation.before = text.value_or("");
-  auto after = with_hooks(installation.before, shell_quoted(program));
-  if (!after) return fail(after.error().code, path + ": " + after.error().message);
-  installation.after = std::move(*after);
-  return installation;
-}
-
-Result<void> install_hooks(const HookInstallation& installation) {
-  const std::string path = installation.file.string();
-  SKEIN_ASSIGN(const auto now, read_file(path, kMaxSettingsBytes));
-  if (now.value_or("") != installation.before) {
-    return fail(ErrorCode::kConflict, path + " was changed meanwhile; nothing was written");
-  }
-  Flusher flusher;
-  SKEIN_TRY(make_folders(parent_folder(path), flusher));
-  return replace_file(path, installation.after, flusher);
+Result<FileChange> plan_hooks(const Settings& settings, const std::string& program) {
+  return plan_change(
+      settings.workspace / ".claude" / "settings.json",
+      [&program](std::string_view before) { return with_hooks(before, shell_quoted(program)); });
 }
 
 }  // namespace skein

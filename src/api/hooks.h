@@ -1,10 +1,10 @@
 // The hooks that a coding agent calls.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
+#include "api/file_change.h"
 #include "api/settings.h"
 
 namespace skein {
@@ -16,18 +16,8 @@ enum class HookName { kPostToolUse, kSessionStart, kSessionEnd, kStop };
 // WORKSPACE/.skein/hook.log.
 std::string run_hook(const Settings& settings, HookName name, std::string_view told);
 
-// The file that `hook install` changes, and its text before and after.
-struct HookInstallation {
-  std::filesystem::path file;
-  std::string before;
-  std::string after;
-  bool changes() const { return before != after; }
-};
-
 // `program` is the path or name of this program. Changes nothing yet. kInvalid: the settings there
 // are cannot be understood.
-Result<HookInstallation> plan_hooks(const Settings& settings, const std::string& program);
-// kConflict: the file is no longer as it was when this was planned.
-Result<void> install_hooks(const HookInstallation& installation);
+Result<FileChange> plan_hooks(const Settings& settings, const std::string& program);
 
 }  // namespace skein

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/json.h"
+#include "core/moment.h"
 #include "core/try.h"
 
 namespace skein {
@@ -74,21 +75,7 @@ Argument::Set into_object(Json& object) {
 
 Argument::Set into_time(std::optional<Timestamp>& time) {
   return [&time](std::string_view typed) -> Result<void> {
-    std::uint64_t count = 0;
-    const char* end = typed.data() + typed.size();
-    const auto number = std::from_chars(typed.data(), end, count);
-    if (number.ec == std::errc() && number.ptr + 1 == end && count <= 1'000'000) {
-      const std::string_view units = "mhd";
-      constexpr std::int64_t kUnitMs[] = {60'000, 3'600'000, 86'400'000};
-      const std::size_t unit = units.find(*number.ptr);
-      if (unit != std::string_view::npos) {
-        time = Timestamp::from_ms(system_clock().now().ms() -
-                                  static_cast<std::int64_t>(count) * kUnitMs[unit]);
-        return {};
-      }
-    }
-    const bool date_alone = typed.size() == 10;
-    SKEIN_ASSIGN(time, Timestamp::parse(std::string(typed) + (date_alone ? "T00:00:00Z" : "")));
+    SKEIN_ASSIGN(time, parse_moment(typed, system_clock().now()));
     return {};
   };
 }

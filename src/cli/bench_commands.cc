@@ -13,6 +13,7 @@
 #include "bench/embedding_bench.h"
 #include "bench/http_bench.h"
 #include "bench/postgres_bench.h"
+#include "bench/mcp_bench.h"
 #include "bench/runs_bench.h"
 #include "bench/scale_bench.h"
 #include "bench/search_bench.h"
@@ -207,6 +208,19 @@ CommandInfo search_info() {
               "measured. The exit code is 1 when a goal was missed."};
 }
 
+CommandInfo mcp_info() {
+  return {.name = "mcp",
+          .summary = "measure the MCP server over standard streams",
+          .examples =
+              "  skein bench mcp\n"
+              "  skein bench mcp --quick --only start\n",
+          .details =
+              "Starts this program as a server in a new folder, and beside it the same tool made "
+              "with the official TypeScript\nSDK, which tools/setup installs for the tests "
+              "(SKEIN_NODE_MODULES says where it is, else run this in the\nrepository). The exit "
+              "code is 1 when a goal was missed."};
+}
+
 }  // namespace
 
 CommandGroup bench_commands() {
@@ -223,6 +237,7 @@ CommandGroup bench_commands() {
   group.commands.push_back(std::make_unique<Bench>(runs_info(), bench::runs_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(search_info(), bench::search_bench_parts()));
   group.commands.push_back(std::make_unique<Bench>(http_info(), bench::http_bench_parts()));
+  group.commands.push_back(std::make_unique<Bench>(mcp_info(), bench::mcp_bench_parts()));
   group.commands.push_back(recall_bench_command());
   return group;
 }

@@ -51,6 +51,7 @@ struct Argument {
   bool repeated = false;                  // may be given more than once
   std::vector<std::string> choices = {};  // for completion; `set` refuses all others
   bool is_path = false;                   // for completion
+  bool hidden = false;                    // from help and completion
 
   bool is_flag() const { return value_name.empty(); }
   bool is_positional() const { return !names.starts_with('-'); }
@@ -77,6 +78,7 @@ struct CommandGroup {
   std::string name;
   std::string summary;
   std::vector<std::unique_ptr<Command>> commands;
+  std::unique_ptr<Command> alone = nullptr;  // what the word does without any of them; or nothing
 };
 
 // Everything that can be typed.
@@ -102,6 +104,8 @@ std::unique_ptr<Command> cleanup_command();
 CommandGroup checkpoint_commands();       // checkpoint, handoff, resume
 CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
 CommandGroup hook_commands();
+CommandGroup mcp_commands();
+std::unique_ptr<Command> mcp_install_command();
 CommandGroup task_commands();
 CommandGroup trigger_commands();
 CommandGroup serve_commands();

@@ -26,6 +26,13 @@ struct Place {
   std::vector<Argument> arguments;
 };
 
+// Before those that every command has.
+void add_arguments(Place& place, Command& command) {
+  std::vector<Argument> own = command.arguments();
+  std::erase_if(own, [](const Argument& argument) { return argument.hidden; });
+  place.arguments.insert(place.arguments.begin(), own.begin(), own.end());
+}
+
 std::vector<Place> places_of(const CommandTree& tree) {
   std::vector<Place> places(1);
   places[0].arguments = tree.global;
@@ -35,12 +42,13 @@ std::vector<Place> places_of(const CommandTree& tree) {
       places[0].commands.push_back({group.name, group.summary});
       parent = places.size();
       places.push_back({"/" + group.name, {}, tree.global});
+      if (group.alone) add_arguments(places.back(), *group.alone);
     }
     for (const auto& command : group.commands) {
       const CommandInfo info = command->info();
       places[parent].commands.push_back({info.name, info.summary});
-      Place place{places[parent].path + "/" + info.name, {}, command->arguments()};
-      place.arguments.insert(place.arguments.end(), tree.global.begin(), tree.global.end());
+      Place place{places[parent].path + "/" + info.name, {}, tree.global};
+      add_arguments(place, *command);
       places.push_back(std::move(place));
     }
   }

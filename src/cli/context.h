@@ -41,6 +41,8 @@ class Context {
   // The same for another workspace than that of the command line.
   tl::expected<Settings, Failure> settings_in(std::string workspace) const;
 
+  // How this program opens stores: what one mends in passing is told on standard error.
+  static StoreOptions store_options();
   // Opens the store that the settings name. What it mends in passing is told on standard error.
   tl::expected<std::unique_ptr<Store>, Failure> open(IfMissing if_missing);
   // The same, with the limits of the settings.

@@ -1,20 +1,14 @@
 #include <unistd.h>
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "api/hooks.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/dialogue.h"
-#include "cli/line_diff.h"
-#include "core/json_object.h"
+#include "cli/file_change.h"
 #include "skein/checkpoints.h"
 
 namespace skein {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Whatever happens, the agent that calls it goes on undisturbed: it ends with 0, and says nothing
 // but what is for the agent.
@@ -49,24 +43,6 @@ class RunHook : public Command {
   const std::string summary_;
 };
 
-// By name if that finds this very program, else by its path.
-std::string this_program() {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return "skein";
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path == nullptr ? "" : path;
-  while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const fs::path candidate = fs::path(rest.substr(0, end)) / "skein";
-    if (::access(candidate.c_str(), X_OK) == 0) {
-      return fs::equivalent(candidate, self, error) && !error ? "skein" : self.string();
-    }
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-  }
-  return self.string();
-}
-
 class Install : public Command {
  public:
   CommandInfo info() const override {
@@ -86,26 +62,8 @@ class Install : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN(const HookInstallation planned, plan_hooks(settings, this_program()));
-    const std::string file = printable(planned.file.string());
-    if (planned.changes()) {
-      if (!context.json()) {
-        context.out().write_stored(file + "\n" + line_diff(planned.before, planned.after));
-        SKEIN_TRY(context.out().flush());
-      }
-      if (!yes_) {
-        SKEIN_ASSIGN_OR_FAIL(const bool agreed, ask("Write this?", "to write " + file));
-        if (!agreed) return fail(ErrorCode::kInvalid, "nothing was written");
-      }
-      SKEIN_TRY(install_hooks(planned));
-    }
-    if (context.json()) {
-      context.out().write(JsonObject().add("file", file).add("changed", planned.changes()).str() +
-                          "\n");
-    } else {
-      context.out().write(planned.changes() ? "written\n" : "the hooks are there already\n");
-    }
-    return kExitDone;
+    SKEIN_ASSIGN(const FileChange planned, plan_hooks(settings, this_program()));
+    return make_change(context, planned, yes_, "the hooks are there already");
   }
 
  private:

@@ -25,6 +25,7 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(checkpoint_commands());
   tree.groups.push_back(checkpoint_list_commands());
   tree.groups.push_back(hook_commands());
+  tree.groups.push_back(mcp_commands());
   tree.groups.push_back(task_commands());
   tree.groups.push_back(trigger_commands());
   tree.groups.push_back(serve_commands());

@@ -38,6 +38,7 @@ class Parser {
 
  private:
   CLI::App* add_command(CLI::App& parent, Command& command);
+  void describe(CLI::App& app, Command& command);
   void add_argument(CLI::App& app, const Argument& argument);
   void style(CLI::App& app);
   Result<void> set_values(const CLI::App& app) const;
@@ -67,7 +68,11 @@ Parser::Parser(CommandTree& tree) {
     if (!group.name.empty()) {
       parent = root_.add_subcommand(group.name, group.summary);
       style(*parent);
-      parent->require_subcommand(1);
+      parent->require_subcommand(group.alone ? 0 : 1);
+      if (group.alone) {
+        describe(*parent, *group.alone);
+        commands_[parent] = group.alone.get();
+      }
     }
     for (auto& command : group.commands) commands_[add_command(*parent, *command)] = command.get();
   }
@@ -87,13 +92,18 @@ CLI::App* Parser::add_command(CLI::App& parent, Command& command) {
   const CommandInfo info = command.info();
   CLI::App* app = parent.add_subcommand(info.name, info.summary);
   style(*app);
+  describe(*app, command);
+  return app;
+}
+
+void Parser::describe(CLI::App& app, Command& command) {
+  const CommandInfo info = command.info();
   std::string footer = info.details.empty() ? "" : info.details + "\n\n";
   footer += "Examples:\n" + info.examples + "\nGlobal options (see skein --help): ";
   footer += "--store URL, --workspace DIR, --config FILE, --json";
-  app->footer(footer);
+  app.footer(footer);
   arguments_.push_back(command.arguments());
-  for (const Argument& argument : arguments_.back()) add_argument(*app, argument);
-  return app;
+  for (const Argument& argument : arguments_.back()) add_argument(app, argument);
 }
 
 void Parser::add_argument(CLI::App& app, const Argument& argument) {
@@ -113,6 +123,7 @@ void Parser::add_argument(CLI::App& app, const Argument& argument) {
     if (argument.repeated) option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   }
   option->required(argument.required);
+  if (argument.hidden) option->group("");
   bound_[&app].push_back({&argument, option});
 }
 

@@ -40,7 +40,11 @@ class Serve : public Command {
             {.names = "--port",
              .value_name = "PORT",
              .help = "default 7171; 0: any that is free",
-             .set = into(port_)}};
+             .set = into(port_)},
+            {.names = "--conformance-fixtures",
+             .help = "also what the conformance suites of MCP call",
+             .set = into(mcp_fixtures_),
+             .hidden = true}};
   }
 
   Outcome run(Context& context) override {
@@ -65,6 +69,7 @@ class Serve : public Command {
     parts.options = std::move(*options);
     parts.log = [](std::string_view line) { print_line_to_stderr(line); };
     parts.background = true;
+    parts.mcp_fixtures = mcp_fixtures_;
     SKEIN_ASSIGN(const auto server, http::Server::start(*store, std::move(parts)));
     announce(context, settings, *server);
     SKEIN_TRY(context.out().flush());
@@ -96,6 +101,7 @@ class Serve : public Command {
 
   std::optional<std::string> address_;
   std::optional<std::uint64_t> port_;
+  bool mcp_fixtures_ = false;
 };
 
 }  // namespace

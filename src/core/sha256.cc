@@ -1,6 +1,8 @@
 #include "core/sha256.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/sha.h>
 
 #include <array>
@@ -9,6 +11,10 @@ namespace skein {
 namespace {
 
 using Digest = std::array<unsigned char, SHA256_DIGEST_LENGTH>;
+
+const unsigned char* bytes_of(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
 
 std::string hex_of(const Digest& digest) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -24,7 +30,7 @@ std::string hex_of(const Digest& digest) {
 
 std::string sha256_hex(std::string_view bytes) {
   Digest digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  SHA256(bytes_of(bytes), bytes.size(), digest.data());
   return hex_of(digest);
 }
 
@@ -42,6 +48,18 @@ std::string Sha256::hex() {
   Digest digest{};
   EVP_DigestFinal_ex(context_.get(), digest.data(), nullptr);
   return hex_of(digest);
+}
+
+std::string hmac_sha256_hex(std::string_view key, std::string_view bytes) {
+  Digest digest{};
+  unsigned int size = digest.size();
+  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes_of(bytes), bytes.size(),
+       digest.data(), &size);
+  return hex_of(digest);
+}
+
+bool same_secret(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace skein

@@ -27,4 +27,10 @@ class Sha256 {
   std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
+// The same for what only those who have the key can make (RFC 2104).
+std::string hmac_sha256_hex(std::string_view key, std::string_view bytes);
+
+// Whether the two are the same, in a time that does not tell where they differ.
+bool same_secret(std::string_view a, std::string_view b);
+
 }  // namespace skein

@@ -14,6 +14,7 @@ namespace skein::http {
 struct Operations {
   std::function<std::string()> metrics;  // as Prometheus reads them
   std::function<bool()> stopping;
+  bool mcp_fixtures = false;  // as in Server::Parts
 };
 
 // /healthz, /readyz, /metrics.

@@ -135,9 +135,9 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   desk->on_any = [this](bool any) { service->wakes().set_interested(any); };
   service->pump().on_batch([this](std::size_t appends) { metrics.batch(appends); });
 
-  std::vector<RouteSet> sets =
-      all_routes(*service, {.metrics = [this] { return metrics_text(); },
-                            .stopping = [this] { return stopping.load(); }});
+  std::vector<RouteSet> sets = all_routes(*service, {.metrics = [this] { return metrics_text(); },
+                                                     .stopping = [this] { return stopping.load(); },
+                                                     .mcp_fixtures = parts.mcp_fixtures});
   for (RouteSet& set : parts.more_routes) sets.push_back(std::move(set));
   SKEIN_ASSIGN(routes, RouteTable::make(std::move(sets)));
   for (const RouteSet& set : routes->sets()) metrics.add_routes(set);

@@ -27,6 +27,8 @@ class Server {
     std::vector<RouteSet> more_routes{};
     // Index messages, run triggers, recover runs (api/background.h).
     bool background = false;
+    // Also what the conformance suites of the Model Context Protocol call.
+    bool mcp_fixtures = false;
   };
 
   // Listens when it returns, and answers from then on. kInvalid: an address that is not loopback

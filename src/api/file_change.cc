@@ -1,0 +1,38 @@
+#include "api/file_change.h"
+
+#include "core/file.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
+
+}  // namespace
+
+Result<FileChange> plan_change(
+    std::filesystem::path file,
+    const std::function<Result<std::string>(std::string_view before)>& make) {
+  FileChange change;
+  change.file = std::move(file);
+  const std::string path = change.file.string();
+  SKEIN_ASSIGN(auto text, read_file(path, kMaxBytes));
+  change.before = text.value_or("");
+  auto after = make(change.before);
+  if (!after) return fail(after.error().code, path + ": " + after.error().message);
+  change.after = std::move(*after);
+  return change;
+}
+
+Result<void> apply_change(const FileChange& change) {
+  const std::string path = change.file.string();
+  SKEIN_ASSIGN(const auto now, read_file(path, kMaxBytes));
+  if (now.value_or("") != change.before) {
+    return fail(ErrorCode::kConflict, path + " was changed meanwhile; nothing was written");
+  }
+  Flusher flusher;
+  SKEIN_TRY(make_folders(parent_folder(path), flusher));
+  return replace_file(path, change.after, flusher);
+}
+
+}  // namespace skein

@@ -1,0 +1,170 @@
+#include <fmt/format.h>
+
+#include "api/checkpoint_answers.h"
+#include "api/checkpoints.h"
+#include "core/json_object.h"
+#include "core/try.h"
+#include "mcp/tools/tools.h"
+
+namespace skein::mcp {
+namespace {
+
+using Kind = Parameter::Kind;
+
+constexpr std::string_view kCheckpoint =
+    R"({"type":"object","properties":{"thread_id":{"type":"string"},"type":{"type":"string"}},)"
+    R"("required":["thread_id","type"]})";
+
+std::vector<Parameter> common_parameters() {
+  return {{.name = "title",
+           .description = "what it is about, in a few words; becomes part of the id",
+           .required = true},
+          {.name = "summary", .description = "what was accomplished", .required = true},
+          {.name = "next_steps", .kind = Kind::kTexts},
+          {.name = "tags", .kind = Kind::kTexts},
+          {.name = "files",
+           .kind = Kind::kTexts,
+           .description = "touched files, besides those that git tells"},
+          {.name = "session_id"}};
+}
+
+// What is wrong without failing the call is told to a client that listens.
+Notice notice_to(const Exchange& exchange) {
+  return [&exchange](const std::string& message) {
+    exchange.log(LogLevel::kWarning, Json::string(message).text());
+  };
+}
+
+Result<Checkpoint> make(Workspace& workspace, CheckpointType type, const Arguments& arguments,
+                        const Exchange& exchange) {
+  NewCheckpoint wanted;
+  wanted.type = type;
+  wanted.title = arguments.text_or("title", "");
+  wanted.summary = arguments.text_or("summary", "");
+  wanted.next_steps = arguments.texts("next_steps");
+  wanted.tags = arguments.texts("tags");
+  wanted.files_touched = arguments.texts("files");
+  return make_checkpoint(workspace.settings(), std::move(wanted), arguments.text("session_id"),
+                         notice_to(exchange));
+}
+
+Tool checkpoint_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments,
+                                const Exchange& exchange) -> Result<ToolAnswer> {
+    SKEIN_ASSIGN(const Checkpoint made,
+                 make(workspace, CheckpointType::kCheckpoint, arguments, exchange));
+    return ToolAnswer{.text = fmt::format("Wrote checkpoint {}.\n", made.id),
+                      .structured = Json::trusted(JsonObject()
+                                                      .add("thread_id", made.id)
+                                                      .add_json("checkpoint", checkpoint_json(made))
+                                                      .str())};
+  };
+  return {.name = "checkpoint",
+          .title = "Write a checkpoint",
+          .description =
+              "Write down where the work stands: summary, next steps, branch, commits of this "
+              "session, uncommitted files. Do so at milestones.",
+          .parameters = common_parameters(),
+          .output_schema = Json::trusted(
+              R"({"type":"object","properties":{"thread_id":{"type":"string"},"checkpoint":)" +
+              std::string(kCheckpoint) + R"(},"required":["thread_id","checkpoint"]})"),
+          .run = plain(run)};
+}
+
+Tool handoff_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments,
+                                const Exchange& exchange) -> Result<ToolAnswer> {
+    SKEIN_ASSIGN(const Checkpoint made,
+                 make(workspace, CheckpointType::kHandoff, arguments, exchange));
+    SKEIN_ASSIGN(Desk* const desk, workspace.look());
+    SKEIN_ASSIGN(const Resumed resumed, resume_checkpoint(workspace.settings(), desk->store(),
+                                                          made.id, notice_to(exchange)));
+    const std::string prompt = handoff_prompt(resumed);
+    return ToolAnswer{.text = prompt,
+                      .structured = Json::trusted(JsonObject()
+                                                      .add_json("checkpoint", checkpoint_json(made))
+                                                      .add("prompt", prompt)
+                                                      .str())};
+  };
+  return {.name = "handoff",
+          .title = "Hand work over",
+          .description =
+              "Write a checkpoint for somebody else who will go on, and get a prompt for them to "
+              "begin with.",
+          .parameters = common_parameters(),
+          .output_schema = Json::trusted(
+              R"({"type":"object","properties":{"checkpoint":)" + std::string(kCheckpoint) +
+              R"(,"prompt":{"type":"string"}},"required":["checkpoint","prompt"]})"),
+          .run = plain(run)};
+}
+
+Tool resume_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments,
+                                const Exchange& exchange) -> Result<ToolAnswer> {
+    SKEIN_ASSIGN(Desk* const desk, workspace.look());
+    SKEIN_ASSIGN(const Resumed resumed,
+                 resume_checkpoint(workspace.settings(), desk->store(), arguments.text_or("id", ""),
+                                   notice_to(exchange)));
+    return ToolAnswer{.text = resumed_text(resumed),
+                      .structured = Json::trusted(resumed_json(resumed))};
+  };
+  return {
+      .name = "resume_checkpoint",
+      .title = "Resume from a checkpoint",
+      .description = "Show a checkpoint, what is open, and how far the repository has moved since.",
+      .parameters = {{.name = "id",
+                      .description = "of the checkpoint, or a part of it; default: the newest"}},
+      .output_schema = Json::trusted(R"({"type":"object","properties":{"checkpoint":)" +
+                                     std::string(kCheckpoint) +
+                                     R"(,"drift":{"type":"object"},"open_items":{"type":)"
+                                     R"("array"}},"required":["checkpoint","drift"]})"),
+      .read_only = true,
+      .run = plain(run)};
+}
+
+Tool list_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments,
+                                const Exchange& exchange) -> Result<ToolAnswer> {
+    CheckpointQuery query;
+    query.words = arguments.text_or("query", "");
+    query.tags = arguments.texts("tags");
+    query.since = arguments.time("since");
+    query.limit = static_cast<std::size_t>(arguments.whole("limit").value_or(20));
+    if (const auto type = arguments.text("type")) {
+      SKEIN_ASSIGN(const CheckpointType wanted, parse_checkpoint_type(*type));
+      query.types = {wanted};
+    }
+    SKEIN_ASSIGN(const auto entries,
+                 workspace_checkpoints(workspace.settings(), notice_to(exchange)).list(query));
+    return ToolAnswer{
+        .text = entries.empty() ? "There are no such checkpoints.\n" : entries_text(entries),
+        .structured =
+            Json::trusted(JsonObject().add_json("checkpoints", entries_json(entries)).str())};
+  };
+  return {.name = "list_checkpoints",
+          .title = "List checkpoints",
+          .description = "List or search checkpoints of this workspace, the newest first.",
+          .parameters = {{.name = "query", .description = "words that must all be in it"},
+                         {.name = "tags", .kind = Kind::kTexts},
+                         {.name = "type",
+                          .kind = Kind::kChoice,
+                          .choices = {"checkpoint", "auto-checkpoint", "handoff"}},
+                         {.name = "since",
+                          .kind = Kind::kTime,
+                          .description = "2026-01-23, an ISO time, or 7d, 12h"},
+                         {.name = "limit", .kind = Kind::kWhole, .min = 1, .max = 200}},
+          .output_schema = Json::trusted(
+              R"({"type":"object","properties":{"checkpoints":{"type":"array","items":)" +
+              std::string(kCheckpoint) + R"(}},"required":["checkpoints"]})"),
+          .read_only = true,
+          .run = plain(run)};
+}
+
+}  // namespace
+
+std::vector<Tool> checkpoint_tools(Workspace& workspace) {
+  return {checkpoint_tool(workspace), handoff_tool(workspace), resume_tool(workspace),
+          list_tool(workspace)};
+}
+
+}  // namespace skein::mcp

@@ -1,0 +1,266 @@
+#include <fmt/format.h>
+
+#include "api/work/answers.h"
+#include "core/try.h"
+#include "mcp/kept_listing.h"
+#include "mcp/tools/tools.h"
+
+namespace skein::mcp {
+namespace {
+
+using Kind = Parameter::Kind;
+
+// What threads.json has of an item; others that programs keep there come along.
+constexpr std::string_view kItem =
+    R"({"type":"object","properties":{"id":{"type":"string"},"text":{"type":"string"},)"
+    R"("status":{"enum":["open","resolved"]},"created_at":{"type":"string"}},)"
+    R"("required":["id","text","status"]})";
+
+constexpr std::string_view kPerformance = R"(,"performance":)";
+
+Json output(std::string_view properties, std::string_view required) {
+  std::string schema = R"({"type":"object","properties":{)";
+  schema += properties;
+  schema += R"(,"performance":{"type":"object"}},"required":[)";
+  schema += required;
+  return Json::trusted(schema + "]}");
+}
+
+Parameter project_parameter(std::string description) {
+  return {.name = "project", .description = std::move(description)};
+}
+
+Parameter session_parameter() {
+  return {.name = "session_id", .description = "default: the newest open session here"};
+}
+
+std::string item_line(const WorkItem& item) {
+  std::string line = fmt::format("- {} [{}] {}\n", item.id, to_string(item.status), item.text);
+  if (item.resolution_note) line += fmt::format("  resolved: {}\n", *item.resolution_note);
+  return line;
+}
+
+std::string list_text(const ItemListing& listing) {
+  std::string text =
+      fmt::format("{} open, {} resolved.\n", listing.total_open, listing.total_resolved);
+  for (const ListedItem& listed : listing.items) text += item_line(listed.item);
+  return text;
+}
+
+Tool create_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
+    const Stopwatch watch;
+    CreateItem request;
+    request.text = arguments.text_or("text", "");
+    request.project = arguments.text("project");
+    request.session_id = arguments.text("session_id");
+    request.allow_duplicate = arguments.flag("allow_duplicate");
+    request.opened_by.thread = arguments.text_or("conversation_id", "");
+    SKEIN_ASSIGN(Desk* const desk, workspace.change());
+    SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).create(request));
+    return ToolAnswer{.text = fmt::format("Created {}: {}\n", item.id, item.text),
+                      .structured = Json::trusted(create_thread_answer(item, watch))};
+  };
+  return {.name = "create_thread",
+          .title = "Create a work item",
+          .description =
+              "Note something unresolved, blocked or to follow up, so that later sessions see it. "
+              "Refused if an open thread says nearly the same.",
+          .parameters = {{.name = "text",
+                          .description = "what is open, understandable without this conversation",
+                          .required = true},
+                         project_parameter("default: that of the session"),
+                         session_parameter(),
+                         {.name = "allow_duplicate", .kind = Kind::kFlag},
+                         {.name = "conversation_id", .description = "where it came up"}},
+          .output_schema = output(R"("thread":)" + std::string(kItem), R"("thread")"),
+          .run = plain(run)};
+}
+
+Result<KeptListing::Made> make_listing(Workspace& workspace, Desk& desk, const ListItems& request) {
+  const Stopwatch watch;
+  SKEIN_ASSIGN(const ItemListing listing, workspace.items(desk).list(request));
+  std::string json = list_threads_answer(listing, watch);
+  json.resize(json.rfind(kPerformance));
+  return KeptListing::Made{list_text(listing), std::move(json)};
+}
+
+Tool list_tool(Workspace& workspace) {
+  const auto run = [&workspace, kept = std::make_shared<KeptListing>()](
+                       const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
+    const Stopwatch watch;
+    ListItems request;
+    if (const auto status = arguments.text("status")) {
+      request.status = *status == "open" ? ItemStatus::kOpen : ItemStatus::kResolved;
+    }
+    request.include_resolved = arguments.flag("include_resolved");
+    request.project = arguments.text("project");
+    SKEIN_ASSIGN(Desk* const desk, workspace.look());
+    const auto make = [&] { return make_listing(workspace, *desk, request); };
+    // What is open does not depend on the clock.
+    const bool keeps = !arguments.text("status") && !request.include_resolved && !request.project;
+    SKEIN_ASSIGN(KeptListing::Made made, keeps ? kept->get(workspace, *desk, make) : make());
+    made.json += fmt::format(R"({}{{"latency_ms":{:.3f}}}}})", kPerformance, watch.elapsed_ms());
+    return ToolAnswer{.text = std::move(made.text),
+                      .structured = Json::trusted(std::move(made.json))};
+  };
+  return {.name = "list_threads",
+          .title = "List work items",
+          .description = "List what is unresolved in this workspace, the oldest first.",
+          .parameters = {{.name = "status",
+                          .kind = Kind::kChoice,
+                          .description = "default: open",
+                          .choices = {"open", "resolved"}},
+                         {.name = "include_resolved",
+                          .kind = Kind::kFlag,
+                          .description = "also those resolved in the last 14 days"},
+                         project_parameter("only those of this project")},
+          .output_schema =
+              output(R"("threads":{"type":"array","items":)" + std::string(kItem) +
+                         R"(},"total_open":{"type":"integer"},"total_resolved":{"type":"integer"})",
+                     R"("threads","total_open","total_resolved")"),
+          .read_only = true,
+          .run = plain(run)};
+}
+
+Tool resolve_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
+    const Stopwatch watch;
+    ResolveItem request;
+    request.id = arguments.text("thread_id");
+    request.text_match = arguments.text("text_match");
+    request.resolution_note = arguments.text("resolution_note");
+    request.session_id = arguments.text("session_id");
+    request.closed_by.thread = arguments.text_or("conversation_id", "");
+    if (request.id.has_value() == request.text_match.has_value()) {
+      return fail(ErrorCode::kInvalid,
+                  "give either \"thread_id\" (such as t-1a2b3c4d, from list_threads) or "
+                  "\"text_match\" (a part of the thread's text), one of the two");
+    }
+    SKEIN_ASSIGN(Desk* const desk, workspace.change());
+    SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).resolve(request));
+    return ToolAnswer{.text = fmt::format("Resolved {}: {}\n", item.id, item.text),
+                      .structured = Json::trusted(resolve_thread_answer(item, watch))};
+  };
+  return {.name = "resolve_thread",
+          .title = "Resolve a work item",
+          .description =
+              "Mark a thread as done. Give thread_id, or text_match if the id is not known. Doing "
+              "it again changes nothing.",
+          .parameters = {{.name = "thread_id", .description = "such as t-1a2b3c4d"},
+                         {.name = "text_match",
+                          .description = "part of the text of exactly one open thread"},
+                         {.name = "resolution_note", .description = "how it was resolved"},
+                         session_parameter(),
+                         {.name = "conversation_id", .description = "where that was"}},
+          .output_schema =
+              output(R"("success":{"type":"boolean"},"resolved_thread":)" + std::string(kItem),
+                     R"("success","resolved_thread")"),
+          .idempotent = true,
+          .run = plain(run)};
+}
+
+Tool start_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
+    const Stopwatch watch;
+    StartSession request;
+    request.agent = arguments.text_or("agent", workspace.settings().default_agent);
+    request.project = arguments.text("project");
+    request.session_id = arguments.text("session_id");
+    SKEIN_TRY(check_agent_id(request.agent));
+    SKEIN_ASSIGN(Desk* const desk, workspace.change());
+    SKEIN_ASSIGN(const StartedSession started, workspace.sessions(*desk).start(request));
+    return ToolAnswer{.text = session_start_text(started),
+                      .structured = Json::trusted(session_start_answer(started, watch))};
+  };
+  return {.name = "session_start",
+          .title = "Start a working session",
+          .description =
+              "Call this first. Carries over what earlier sessions left open, and tells the "
+              "project's state, the last checkpoints and what changed in the repository since.",
+          .parameters = {{.name = "agent", .description = "who works"},
+                         project_parameter("default: that of the workspace"),
+                         {.name = "session_id",
+                          .description = "goes on with a known one; default: a new UUID"}},
+          .output_schema =
+              output(R"("session_id":{"type":"string"},"session":{"type":"object"},)"
+                     R"("open_threads":{"type":"array","items":)" +
+                         std::string(kItem) +
+                         R"(},"total_open":{"type":"integer"},"total_resolved":{"type":"integer"},)"
+                         R"("warnings":{"type":"array","items":{"type":"string"}})",
+                     R"("session_id","open_threads")"),
+          .run = plain(run)};
+}
+
+std::vector<Json> as_json(const std::vector<std::string>& texts) {
+  std::vector<Json> values;
+  for (const std::string& text : texts) values.push_back(Json::string(text));
+  return values;
+}
+
+std::string close_text(const ClosedSession& closed) {
+  std::string text =
+      fmt::format("Closed session {}: {} open, {} new, {} resolved.\n", closed.session.id,
+                  closed.open_items.size(), closed.created, closed.resolved);
+  for (const WorkItem& item : closed.open_items) text += item_line(item);
+  for (const std::string& warning : closed.warnings) text += fmt::format("Warning: {}\n", warning);
+  return text;
+}
+
+Tool close_tool(Workspace& workspace) {
+  const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
+    const Stopwatch watch;
+    CloseSession request;
+    request.session_id = arguments.text("session_id");
+    request.summary = arguments.text_or("summary", "");
+    request.decisions = as_json(arguments.texts("decisions"));
+    request.learnings = as_json(arguments.texts("learnings"));
+    request.open_threads = arguments.json("open_threads");
+    SKEIN_ASSIGN(Desk* const desk, workspace.change());
+    SKEIN_ASSIGN(const ClosedSession closed, workspace.sessions(*desk).close(request));
+    return ToolAnswer{.text = close_text(closed),
+                      .structured = Json::trusted(session_close_answer(closed, watch))};
+  };
+  return {.name = "session_close",
+          .title = "Close a working session",
+          .description =
+              "Call this last. Stores what was done and everything that is still open, for the "
+              "next session, here or on another machine.",
+          .parameters = {session_parameter(),
+                         {.name = "summary", .description = "what was done"},
+                         {.name = "decisions", .kind = Kind::kTexts},
+                         {.name = "learnings", .kind = Kind::kTexts},
+                         {.name = "open_threads",
+                          .kind = Kind::kArray,
+                          .description = "what is open besides known threads: texts, or {id, text, "
+                                         "status} to change one",
+                          .items = R"({"type":["string","object"]})"}},
+          .output_schema = output(R"("success":{"type":"boolean"},"session":{"type":"object"},)"
+                                  R"("open_threads":{"type":"array","items":)" +
+                                      std::string(kItem) +
+                                      R"(},"created":{"type":"integer"},)"
+                                      R"("resolved":{"type":"integer"})",
+                                  R"("success","open_threads")"),
+          .run = plain(run)};
+}
+
+}  // namespace
+
+std::vector<Tool> item_tools(Workspace& workspace) {
+  return {create_tool(workspace), list_tool(workspace), resolve_tool(workspace)};
+}
+
+std::vector<Tool> session_tools(Workspace& workspace) {
+  return {start_tool(workspace), close_tool(workspace)};
+}
+
+std::vector<Tool> workspace_tools(Workspace& workspace) {
+  std::vector<Tool> all;
+  for (auto* const make :
+       {session_tools, item_tools, checkpoint_tools, search_tools, conversation_tools}) {
+    for (Tool& tool : make(workspace)) all.push_back(std::move(tool));
+  }
+  return all;
+}
+
+}  // namespace skein::mcp
