@@ -1,0 +1,216 @@
+// Answers that go on.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <thread>
+
+#include "http_fixture.h"
+
+namespace skein::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class HttpStreams : public testing::Test {
+ protected:
+  explicit HttpStreams(http::ServerOptions options = patient())
+      : server_(with_test_routes(std::move(options))) {}
+
+  static http::ServerOptions patient() {
+    http::ServerOptions options;
+    options.write_timeout = 10min;
+    return options;
+  }
+
+  void append(const std::string& text) {
+    const auto added =
+        server_.service().threads().add_message(thread_, {.role = Role::kUser, .text = text});
+    ASSERT_TRUE(added.has_value()) << added.error().message;
+  }
+  std::unique_ptr<HttpConnection> open(std::uint64_t after = 0) {
+    auto connection = std::make_unique<HttpConnection>(server_.port());
+    connection->send_request("GET", "/test/threads/" + thread_ + "/events", {},
+                             {{"Last-Event-ID", std::to_string(after)}});
+    EXPECT_EQ(connection->read_head().status, 200);
+    return connection;
+  }
+
+  TestServer server_;
+  std::string thread_ = new_thread(server_);
+};
+
+TEST_F(HttpStreams, TellWhatThereIsAndThenWhatComes) {
+  append("one");
+  append("two");
+  const auto reader = open();
+  for (int i = 1; i <= 20; ++i) {
+    if (i > 2) append("number " + std::to_string(i));
+    const auto event = reader->next_event();
+    ASSERT_TRUE(event.has_value());
+    EXPECT_EQ(event->id, std::to_string(i));
+    EXPECT_EQ(event->type, "message");
+  }
+}
+
+TEST_F(HttpStreams, GoOnAfterTheEventThatTheReaderNames) {
+  for (int i = 0; i < 10; ++i) append(std::to_string(i));
+  EXPECT_EQ(open(7)->next_event()->id, "8");
+  append("last");
+  EXPECT_EQ(open(10)->next_event()->id, "11");
+}
+
+TEST_F(HttpStreams, EveryReaderSeesEverythingInOrder) {
+  constexpr int kReaders = 50;
+  constexpr int kEvents = 100;
+  std::vector<std::unique_ptr<HttpConnection>> readers;
+  for (int i = 0; i < kReaders; ++i) readers.push_back(open());
+  std::thread writer([&] {
+    for (int i = 0; i < kEvents; ++i) append(std::string(1000, 'x'));
+  });
+  for (const auto& reader : readers) {
+    for (int i = 1; i <= kEvents; ++i) {
+      const auto event = reader->next_event();
+      ASSERT_TRUE(event.has_value());
+      ASSERT_EQ(event->id, std::to_string(i));
+    }
+  }
+  writer.join();
+}
+
+TEST_F(HttpStreams, ASlowReaderLosesNothingAndDelaysNobody) {
+  const auto slow = open();
+  const int small = 1 << 18;
+  ::setsockopt(slow->fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  const auto quick = open();
+  constexpr int kEvents = 60;
+  const std::string large(200'000, 'x');
+  for (int i = 1; i <= kEvents; ++i) {
+    append(large);
+    const auto event = quick->next_event();
+    ASSERT_TRUE(event.has_value());
+    ASSERT_EQ(event->id, std::to_string(i));
+  }
+  for (int i = 1; i <= kEvents; ++i) {
+    const auto event = slow->next_event();
+    ASSERT_TRUE(event.has_value()) << i;
+    ASSERT_EQ(event->id, std::to_string(i));
+  }
+}
+
+TEST_F(HttpStreams, EndWhenTheirThreadIsRemoved) {
+  append("one");
+  const auto reader = open();
+  EXPECT_EQ(reader->next_event()->id, "1");
+  ASSERT_TRUE(server_.service().threads().remove(thread_).has_value());
+  EXPECT_FALSE(reader->next_event().has_value());
+  // The answer is complete, and the connection can be used again.
+  EXPECT_EQ(reader->ask("GET", "/healthz").status, 200);
+}
+
+TEST_F(HttpStreams, OfThreadsThatAreNotThereAreNotBegun) {
+  EXPECT_EQ(server_.ask("GET", "/test/threads/000000000000/events").status, 404);
+  EXPECT_EQ(server_.ask("GET", "/test/threads/..%2f..%2fx/events").status, 400);
+}
+
+TEST_F(HttpStreams, AreToldWhenTheServerStops) {
+  append("one");
+  const auto reader = open();
+  EXPECT_EQ(reader->next_event()->id, "1");
+  std::thread stopping([&] { server_.server().stop(); });
+  EXPECT_FALSE(reader->next_event().has_value());
+  stopping.join();
+}
+
+class HttpHeartbeats : public HttpStreams {
+ protected:
+  static http::ServerOptions options() {
+    http::ServerOptions quick;
+    quick.heartbeat = 100ms;
+    return quick;
+  }
+  HttpHeartbeats() : HttpStreams(options()) {}
+};
+
+TEST_F(HttpHeartbeats, KeepSilentStreamsAliveWithoutBeingEvents) {
+  const auto reader = open();
+  char bytes[64];
+  ASSERT_GT(::recv(reader->fd(), bytes, sizeof bytes, 0), 0);
+  EXPECT_THAT(std::string(bytes, 5), testing::StartsWith("4\r\n: "));
+  append("one");
+}
+
+// A run of the echo agent, waited for without a thread of the pool.
+TEST_F(HttpStreams, AnAnswerIsWaitedForWithoutAThread) {
+  http::ServerOptions options;
+  options.threads = 1;
+  TestServer::Setup setup = with_test_routes(options);
+  setup.config = R"({"agents":{"echo":{"engine":"echo"}}})";
+  setup.more_routes[0].routes.push_back(route(
+      "POST", "/test/runs", "runs", http::Access::kWrite,
+      [](Service& service, http::Request&) -> http::Reply {
+        SKEIN_ASSIGN(const auto run, service.runner().start(run_request("echo", "", "hello")));
+        http::Waiting waiting;
+        waiting.topics = {Topic::of(run.thread)};
+        waiting.poll =
+            [&service,
+             id = run.id]() -> tl::expected<std::optional<http::Response>, http::Problem> {
+          SKEIN_ASSIGN(const auto now, service.runner().get(id));
+          if (!now.ended()) return std::optional<http::Response>();
+          return std::optional<http::Response>(http::json_response(to_json(now)));
+        };
+        return http::wait_for(std::move(waiting));
+      }));
+  TestServer server(std::move(setup));
+  std::vector<std::unique_ptr<HttpConnection>> clients;
+  for (int i = 0; i < 20; ++i) {
+    clients.push_back(std::make_unique<HttpConnection>(server.port()));
+    clients.back()->send_request("POST", "/test/runs");
+  }
+  for (const auto& client : clients) {
+    const Answered answered = client->read_answer();
+    EXPECT_EQ(answered.status, 200) << answered;
+    EXPECT_EQ(answered.json().at("status").as_string(), "success");
+  }
+}
+
+TEST_F(HttpStreams, WhatIsWaitedForMayBeLate) {
+  TestServer::Setup setup = with_test_routes();
+  std::atomic<bool> abandoned{false};
+  const auto waits = [](http::Waiting waiting) {
+    waiting.topics = {Topic::all()};
+    waiting.poll = []() -> tl::expected<std::optional<http::Response>, http::Problem> {
+      return std::optional<http::Response>();
+    };
+    return http::wait_for(std::move(waiting));
+  };
+  setup.more_routes[0].routes.push_back(route(
+      "GET", "/test/late", "late", http::Access::kRead,
+      [&](Service&, http::Request&) -> http::Reply {
+        http::Waiting waiting;
+        waiting.timeout = 50ms;
+        waiting.late = []() -> http::Reply { return http::json_response(202, std::string("{}")); };
+        return waits(std::move(waiting));
+      }));
+  setup.more_routes[0].routes.push_back(route("GET", "/test/never", "never", http::Access::kRead,
+                                              [&](Service&, http::Request&) -> http::Reply {
+                                                http::Waiting waiting;
+                                                waiting.abandoned = [&] { abandoned = true; };
+                                                return waits(std::move(waiting));
+                                              }));
+  TestServer server(std::move(setup));
+  EXPECT_EQ(server.ask("GET", "/test/late").status, 202);
+  {
+    HttpConnection(server.port()).send_request("GET", "/test/never");
+  }
+  while (!abandoned) std::this_thread::sleep_for(1ms);
+  HttpConnection waiting(server.port());
+  waiting.send_request("GET", "/test/never");
+  std::thread stopping([&] { server.server().stop(); });
+  const int status = waiting.read_answer().status;
+  EXPECT_TRUE(status == 503 || status == 0) << status;  // 0: it had not been read yet
+  stopping.join();
+}
+
+}  // namespace
+}  // namespace skein::test
