@@ -20,6 +20,7 @@ enum class UsageBy { kAgent, kDay, kModel, kThread };
 
 struct UsageQuery {
   UsageBy by = UsageBy::kAgent;
+  std::optional<UsageBy> split{};  // rows are those of `by`, each divided by this
   std::optional<std::string> agent_id{};
   std::optional<Timestamp> since{};  // inclusive
   std::optional<Timestamp> until{};  // exclusive
@@ -38,13 +39,14 @@ struct UsageTotals {
 };
 
 struct UsageRow {
-  std::string name;  // agent, day (2026-01-23, UTC), model or thread; empty: not known
+  std::string name;    // agent, day (2026-01-23, UTC), model or thread; empty: not known
+  std::string part{};  // with a split: its name
   UsageTotals totals;
   bool gone = false;  // kThread: it was deleted
 };
 
 struct UsageReport {
-  std::vector<UsageRow> rows;  // days in order, others by name
+  std::vector<UsageRow> rows;  // days in order, others by name; parts by name
   UsageTotals all;
   std::uint64_t unreadable = 0;  // records that are no usage
 };

@@ -42,11 +42,12 @@ const char* to_string(UsageBy by) {
   return "agent";
 }
 
-std::string usage_json(const UsageReport& report, UsageBy by) {
+std::string usage_json(const UsageReport& report, UsageBy by, std::optional<UsageBy> split) {
   std::vector<std::string> rows;
   for (const UsageRow& row : report.rows) {
     JsonObject object;
     object.add(to_string(by), row.name);
+    if (split) object.add(to_string(*split), row.part);
     if (row.gone) object.add("gone", true);
     rows.push_back(with_totals(std::move(object), row.totals).str());
   }
@@ -57,18 +58,20 @@ std::string usage_json(const UsageReport& report, UsageBy by) {
 }
 
 UsageReport merged(const std::vector<UsageReport>& reports) {
-  std::map<std::string, UsageRow> rows;
+  std::map<std::pair<std::string, std::string>, UsageRow> rows;
   UsageReport sum;
   for (const UsageReport& report : reports) {
     for (const UsageRow& row : report.rows) {
-      UsageRow& same = rows.try_emplace(row.name, UsageRow{row.name, {}, false}).first->second;
+      UsageRow& same = rows[{row.name, row.part}];
+      same.name = row.name;
+      same.part = row.part;
       same.totals += row.totals;
       same.gone = same.gone || row.gone;
     }
     sum.all += report.all;
     sum.unreadable += report.unreadable;
   }
-  for (auto& [name, row] : rows) sum.rows.push_back(std::move(row));
+  for (auto& [names, row] : rows) sum.rows.push_back(std::move(row));
   return sum;
 }
 

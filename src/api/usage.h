@@ -1,6 +1,7 @@
 // What runs cost, as the faces tell it.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "skein/usage.h"
@@ -11,8 +12,8 @@ namespace skein {
 const char* to_string(UsageBy by);
 
 // {"rows":[{"agent":…,"runs":N,"inputTokens":N,…}],"all":{…}} on one line; rows of deleted threads
-// have "gone".
-std::string usage_json(const UsageReport& report, UsageBy by);
+// have "gone". With a split rows have that, too: {"day":…,"model":…}.
+std::string usage_json(const UsageReport& report, UsageBy by, std::optional<UsageBy> split = {});
 
 // The reports of several agents as one.
 UsageReport merged(const std::vector<UsageReport>& reports);

@@ -3,6 +3,7 @@
 #include "http/langgraph/routes.h"
 #include "http/mcp_routes.h"
 #include "http/openapi.h"
+#include "http/page.h"
 #include "http/v1/routes.h"
 
 namespace skein::http {
@@ -14,6 +15,7 @@ std::vector<RouteSet> all_routes(Service& service, Operations operations) {
   sets.push_back(v1_routes(service));
   sets.push_back(langgraph_routes(service));
   sets.push_back(mcp_routes(service, mcp_fixtures));
+  sets.push_back(page_routes());
   sets.push_back(openapi_routes(sets));
   return sets;
 }

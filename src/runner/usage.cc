@@ -1,6 +1,7 @@
 #include "skein/usage.h"
 
 #include <map>
+#include <utility>
 
 #include "core/json_fields.h"
 #include "core/try.h"
@@ -70,19 +71,21 @@ UsageTotals& UsageTotals::operator+=(const UsageTotals& more) {
 
 Result<UsageReport> usage_report(Store& store, const UsageQuery& query) {
   UsageReport report;
-  std::map<std::string, UsageTotals> sums;
+  std::map<std::pair<std::string, std::string>, UsageTotals> sums;
   SKEIN_TRY(scan_prefix(store, "usage", "", [&](const Record& record) {
     const auto entry = parse_entry(record);
     if (!entry) {
       ++report.unreadable;
     } else if (matches(query, *entry)) {
-      sums[name_of(*entry, query.by)] += entry->totals;
+      const std::string part = query.split ? name_of(*entry, *query.split) : std::string();
+      sums[{name_of(*entry, query.by), part}] += entry->totals;
       report.all += entry->totals;
     }
     return true;
   }));
-  for (auto& [name, totals] : sums) {
-    UsageRow row{.name = name, .totals = totals};
+  for (const auto& [names, totals] : sums) {
+    const auto& [name, part] = names;
+    UsageRow row{.name = name, .part = part, .totals = totals};
     if (query.by == UsageBy::kThread) {
       const auto id = ThreadId::parse(name);
       if (id) {

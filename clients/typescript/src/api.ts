@@ -1472,6 +1472,8 @@ export abstract class Operations {
     query: {
       /** What rows are added up by; days are those of UTC. */
       by?: "agent" | "day" | "model" | "thread";
+      /** Divide each row by this, too: the model of each day. */
+      split?: "agent" | "day" | "model" | "thread";
       /** Only what belongs to this agent. Absent: all agents that the key sees. */
       agentId?: string;
       /** Not before. */

@@ -18,12 +18,16 @@ Reply get_usage(Service& service, Request& request) {
   UsageQuery query;
   SKEIN_ASSIGN_OR_REFUSE(const auto by, parsed(request, "by", parse_by));
   query.by = by.value_or(UsageBy::kAgent);
+  SKEIN_ASSIGN_OR_REFUSE(query.split, parsed(request, "split", parse_by));
+  if (query.split == query.by) {
+    return refuse(400, "invalid", std::string("by and split are both ") + to_string(query.by));
+  }
   SKEIN_ASSIGN_OR_REFUSE(query.since, request.query_time("since"));
   SKEIN_ASSIGN_OR_REFUSE(query.until, request.query_time("until"));
   SKEIN_ASSIGN_OR_REFUSE(const AgentScope scope, scope_of(request));
   if (scope.all) {
     SKEIN_ASSIGN_OR_REFUSE(const UsageReport report, usage_report(service.store(), query));
-    return json_response(usage_json(report, query.by));
+    return json_response(usage_json(report, query.by, query.split));
   }
   std::vector<UsageReport> reports;
   for (const std::string& agent : scope.agents) {
@@ -31,7 +35,7 @@ Reply get_usage(Service& service, Request& request) {
     SKEIN_ASSIGN_OR_REFUSE(UsageReport report, usage_report(service.store(), query));
     reports.push_back(std::move(report));
   }
-  return json_response(usage_json(merged(reports), query.by));
+  return json_response(usage_json(merged(reports), query.by, query.split));
 }
 
 }  // namespace
@@ -52,6 +56,8 @@ std::vector<Route> usage_routes() {
                           "by",
                           with_default(choice({"agent", "day", "model", "thread"}), "\"agent\""),
                           "What rows are added up by; days are those of UTC."),
+                      in_query("split", choice({"agent", "day", "model", "thread"}),
+                               "Divide each row by this, too: the model of each day."),
                       agent_parameter(), in_query("since", time(), "Not before."),
                       in_query("until", time(), "Before.")},
        .responses = {gives(200, "The rows, and all together.", named("UsageReport"))},

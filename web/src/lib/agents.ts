@@ -1,0 +1,14 @@
+import { get } from "./api";
+import { Signal } from "./signal";
+import type { Agent } from "./types";
+
+// Agents of the workspace; empty until they were asked for.
+export const agents = new Signal<Agent[]>([]);
+
+export async function loadAgents(): Promise<void> {
+  try {
+    agents.set((await get<{ agents: Agent[] }>(["agents"])).agents);
+  } catch {
+    // Whoever needs one types its name.
+  }
+}

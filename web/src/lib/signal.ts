@@ -1,0 +1,39 @@
+// A value that components follow.
+import { useEffect, useState } from "preact/hooks";
+
+export class Signal<T> {
+  private listeners = new Set<() => void>();
+
+  constructor(private current: T) {}
+
+  get value(): T {
+    return this.current;
+  }
+
+  set(next: T): void {
+    if (Object.is(next, this.current)) return;
+    this.current = next;
+    this.told();
+  }
+
+  // For values that are changed in place.
+  told(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+
+  follow(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+}
+
+export function useSignal<T>(signal: Signal<T>): T {
+  const [, turn] = useState(0);
+  useEffect(() => {
+    const seen = signal.value;
+    const stop = signal.follow(() => turn((count) => count + 1));
+    if (!Object.is(seen, signal.value)) turn((count) => count + 1);
+    return stop;
+  }, [signal]);
+  return signal.value;
+}
