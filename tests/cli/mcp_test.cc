@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <map>
 #include <set>
 
 #include "program.h"
@@ -30,8 +31,8 @@ class Client {
                   arguments + "}}\n");
   }
   boost::json::value answer(std::string_view id) {
-    const auto wanted = boost::json::parse(id);
-    while (true) {
+    const std::string wanted(id);
+    while (!early_.contains(wanted)) {
       const auto line = running_.read_line();
       if (!line) {
         ADD_FAILURE() << "the server ended";
@@ -39,8 +40,9 @@ class Client {
       }
       auto message = boost::json::parse(*line);
       const auto* found = message.as_object().if_contains("id");
-      if (found != nullptr && *found == wanted) return message;
+      if (found != nullptr) early_[boost::json::serialize(*found)] = message;
     }
+    return early_.extract(wanted).mapped();
   }
   boost::json::value call(int id, const std::string& tool, const std::string& arguments) {
     send(id, tool, arguments);
@@ -50,6 +52,7 @@ class Client {
 
  private:
   Running running_;
+  std::map<std::string, boost::json::value> early_;  // by id; answers may overtake each other
 };
 
 TEST(McpProgram, TwoServersOnOneWorkspaceLoseNothingOfEachOther) {

@@ -117,32 +117,5 @@ TEST_P(ServeStreams, GoOnAfterRestartsWithoutGapsOrRepeats) {
 
 INSTANTIATE_ON_EVERY_BACKEND(ServeStreams);
 
-TEST(ServeReaders, ThatNeverReadCostLittleAndDelayNobody) {
-  const Workspace workspace;
-  const std::string thread = workspace.create();
-  workspace.write(".skein/config.json",
-                  R"({"server":{"writeTimeoutMs":1000,"maxBufferedBytes":16777216}})");
-  Serving server(workspace);
-  const std::string event = R"({"role":"user","text":")" + std::string(500'000, 'x') + "\"}";
-  for (int i = 0; i < 20; ++i) {
-    ASSERT_EQ(server.ask("POST", "/v1/threads/" + thread + "/events", event).status, 201);
-  }
-  const double before = server.resident_mb();
-  std::vector<std::unique_ptr<HttpConnection>> stuck;
-  for (int i = 0; i < 100; ++i) {
-    stuck.push_back(std::make_unique<HttpConnection>(server.port()));
-    const int small = 4096;
-    ::setsockopt(stuck.back()->fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    stuck.back()->send_request(
-        "GET", "/v1/threads/" + thread + (i % 2 == 0 ? "/stream" : "/events?limit=20"));
-    ASSERT_EQ(server.ask("GET", "/healthz").status, 200);
-  }
-  while (server.figure("skein_http_dropped_total") < 100) {
-    ASSERT_EQ(server.ask("GET", "/healthz").status, 200);
-    std::this_thread::sleep_for(20ms);
-  }
-  EXPECT_LT(server.resident_mb() - before, 600);
-}
-
 }  // namespace
 }  // namespace skein::test

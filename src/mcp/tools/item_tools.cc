@@ -234,7 +234,7 @@ Tool close_tool(Workspace& workspace) {
                           .kind = Kind::kArray,
                           .description = "what is open besides known threads: texts, or {id, text, "
                                          "status} to change one",
-                          .items = R"({"type":["string","object"]})"}},
+                          .items = R"({"anyOf":[{"type":"string"},{"type":"object"}]})"}},
           .output_schema = output(R"("success":{"type":"boolean"},"session":{"type":"object"},)"
                                   R"("open_threads":{"type":"array","items":)" +
                                       std::string(kItem) +
