@@ -46,7 +46,7 @@ std::string find_program(const std::string& name) {
 }
 
 Result<std::string> run(std::vector<std::string> argv) {
-  RunLimits limits;
+  ProgramLimits limits;
   limits.time = std::chrono::minutes(30);
   const std::string name = argv.front();
   SKEIN_ASSIGN(const Finished done, run_program({.argv = std::move(argv)}, "", limits));

@@ -295,7 +295,7 @@ void Subprocess::kill() { signal_group(SIGKILL); }
 // can hold up another.
 class Exchange {
  public:
-  Exchange(Subprocess& process, std::string_view input, const RunLimits& limits)
+  Exchange(Subprocess& process, std::string_view input, const ProgramLimits& limits)
       : process_(process),
         input_(input),
         limits_(limits),
@@ -353,14 +353,14 @@ class Exchange {
 
   Subprocess& process_;
   std::string_view input_;
-  const RunLimits limits_;
+  const ProgramLimits limits_;
   const SteadyClock::time_point deadline_;
   std::optional<Exit> exit_;
   std::string out_;
   std::string err_;
 };
 
-Result<Finished> run_program(const Spawn& spawn, std::string_view input, const RunLimits& limits) {
+Result<Finished> run_program(const Spawn& spawn, std::string_view input, const ProgramLimits& limits) {
   SKEIN_ASSIGN(Subprocess process, Subprocess::start(spawn));
   auto finished = Exchange(process, input, limits).run();
   if (!finished) {

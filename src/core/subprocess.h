@@ -93,7 +93,7 @@ class Subprocess {
   std::optional<Exit> exit_;  // once it was reaped; its pid may be another's from then on
 };
 
-struct RunLimits {
+struct ProgramLimits {
   std::chrono::milliseconds time{10'000};
   std::size_t output_bytes = std::size_t{16} << 20;  // of each stream
 };
@@ -107,6 +107,6 @@ struct Finished {
 // Starts a program, hands it `input`, and waits for its end. kBusy: it took longer than the limit,
 // and was killed. kInvalid: it wrote more than the limit, and was killed. How it ended otherwise is
 // no error here.
-Result<Finished> run_program(const Spawn& spawn, std::string_view input, const RunLimits& limits);
+Result<Finished> run_program(const Spawn& spawn, std::string_view input, const ProgramLimits& limits);
 
 }  // namespace skein

@@ -20,7 +20,7 @@ namespace {
 }
 
 std::string run(std::vector<std::string> argv) {
-  RunLimits limits;
+  ProgramLimits limits;
   limits.time = std::chrono::minutes(2);
   const auto done = run_program({.argv = std::move(argv)}, "", limits);
   if (!done) give_up(done.error().message);
