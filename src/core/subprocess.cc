@@ -360,7 +360,8 @@ class Exchange {
   std::string err_;
 };
 
-Result<Finished> run_program(const Spawn& spawn, std::string_view input, const ProgramLimits& limits) {
+Result<Finished> run_program(const Spawn& spawn, std::string_view input,
+                             const ProgramLimits& limits) {
   SKEIN_ASSIGN(Subprocess process, Subprocess::start(spawn));
   auto finished = Exchange(process, input, limits).run();
   if (!finished) {

@@ -107,6 +107,7 @@ struct Finished {
 // Starts a program, hands it `input`, and waits for its end. kBusy: it took longer than the limit,
 // and was killed. kInvalid: it wrote more than the limit, and was killed. How it ended otherwise is
 // no error here.
-Result<Finished> run_program(const Spawn& spawn, std::string_view input, const ProgramLimits& limits);
+Result<Finished> run_program(const Spawn& spawn, std::string_view input,
+                             const ProgramLimits& limits);
 
 }  // namespace skein
