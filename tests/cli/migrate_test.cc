@@ -21,17 +21,17 @@ class Migrating : public testing::Test {
     thread.alias = "6f1c2f0e-9a57-4b0e-8f5e-0c1d2e3f4a5b";
     thread.fields = patch(R"({"title":"Émile \"x\"","metadata":{"k":[1,{"a":null}],"n":1},
                               "pins":[1],"unknown":{"deep":[]}})");
-    const ThreadId rich = must(store->create(thread)).id;
-    must_append(*store, rich, with_key(message("a\nb"), "k-1"));
+    rich_ = must(store->create(thread)).id;
+    must_append(*store, rich_, with_key(message("a\nb"), "k-1"));
     Event counted = with_metadata(message("counted", Role::kAssistant), R"({"source":"x"})");
     counted.tokens = 7;
-    must_append(*store, rich, counted);
-    must_append(*store, rich,
+    must_append(*store, rich_, counted);
+    must_append(*store, rich_,
                 with_extra(tool_use("run", R"({"code":"ls"})"), R"({"unknown":1.0})"));
-    must_append(*store, rich, with_base(message("instead"), 1));
+    must_append(*store, rich_, with_base(message("instead"), 1));
     NewThread fork;
     fork.agent_id = "rich";
-    fork.from = Parent{rich, 2};
+    fork.from = Parent{rich_, 2};
     must(store->create(fork));
     must(store->update(create_thread(*store, "plain").id, patch(R"({"status":"closed"})"), {}));
     for (int i = 0; i < 30; ++i) create_thread(*store, "many", {message(std::to_string(i))});
@@ -57,6 +57,7 @@ class Migrating : public testing::Test {
   const Workspace workspace_;
   const PostgresTables tables_;
   const std::string first_ = workspace_.url("sqlite", "first");
+  ThreadId rich_;
 };
 
 TEST_F(Migrating, ThroughEveryBackendAndBackLosesNothing) {
@@ -82,7 +83,7 @@ TEST_F(Migrating, AgainGoesOnWhereItWasAndCopiesNothingTwice) {
     // As it is left behind by an interruption: some threads, one of them in part, no records.
     auto from = must(open_store(first_));
     auto to = must(open_store(tables_.url()));
-    const Manifest manifest = get_thread(*from, of_agent(*from, "rich").back());
+    const Manifest manifest = get_thread(*from, rich_);
     NewThread begun;
     begun.agent_id = "rich";
     begun.id = manifest.id;

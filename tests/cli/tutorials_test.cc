@@ -68,6 +68,7 @@ TEST_F(Tutorials, OfCppWorksAsWrittenAndShowsTheExample) {
 TEST_F(Tutorials, OfOperatorsWorksAsWritten) { follow("operator.md"); }
 
 TEST_F(Tutorials, OfLangGraphWorksAsWritten) {
+  fs::create_symlink(SKEIN_NODE, home() / "bin/node");
   // What npm would install.
   fs::create_directory_symlink(fs::path(SKEIN_SOURCE_DIR) / "tests/protocol/langgraph/node_modules",
                                home() / "node_modules");
