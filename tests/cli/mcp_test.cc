@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 #include <map>
+#include <set>
 
 #include "program.h"
 
@@ -53,6 +54,42 @@ class Client {
   Running running_;
   std::map<std::string, boost::json::value> early_;  // by id; answers may overtake each other
 };
+
+TEST(McpProgram, TwoServersOnOneWorkspaceLoseNothingOfEachOther) {
+  const Workspace workspace;
+  Client first(workspace);
+  Client second(workspace);
+  constexpr int kEach = 40;
+  for (int i = 0; i < kEach; ++i) {
+    const std::string number = std::to_string(i);
+    first.send(2 * i, "create_thread",
+               R"({"text":"first OD-)" + number + R"(","allow_duplicate":true})");
+    second.send(2 * i, "create_thread",
+                R"({"text":"second OD-)" + number + R"(","allow_duplicate":true})");
+    first.send(2 * i + 1, "create_conversation", R"({"title":"first )" + number + "\"}");
+    second.send(2 * i + 1, "create_conversation", R"({"title":"second )" + number + "\"}");
+  }
+  for (int i = 0; i < 2 * kEach; ++i) {
+    for (Client* client : {&first, &second}) {
+      const auto made = client->answer(std::to_string(i));
+      EXPECT_FALSE(made.at("result").as_object().contains("isError"))
+          << boost::json::serialize(made);
+    }
+  }
+  for (Client* client : {&first, &second}) {
+    const auto listed = client->call(1000, "list_threads", "{}");
+    EXPECT_EQ(listed.at_pointer("/result/structuredContent/total_open"), 2 * kEach);
+  }
+  EXPECT_EQ(first.finish().code, 0);
+  EXPECT_EQ(second.finish().code, 0);
+  const Ran threads = workspace.run({"thread", "list", "--limit", "1000", "--json"});
+  const auto listing = threads.json();
+  std::set<std::string> titles;
+  for (const auto& thread : listing.as_array()) {
+    titles.emplace(thread.at("title").as_string());
+  }
+  EXPECT_EQ(titles.size(), 2U * kEach) << threads;
+}
 
 TEST(McpProgram, SeesWhatTheCommandLineDidWithoutBeingStartedAgain) {
   const Workspace workspace;
