@@ -2,9 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "page.h"
+#include "protocol/claude_code.h"
+#include "support/messages_api.h"
 
 namespace skein::test {
 namespace {
@@ -73,6 +76,33 @@ TEST_F(Tutorials, OfLangGraphWorksAsWritten) {
   fs::create_directory_symlink(fs::path(SKEIN_SOURCE_DIR) / "tests/protocol/langgraph/node_modules",
                                home() / "node_modules");
   follow("langgraph.md");
+}
+
+TEST_F(Tutorials, OfClaudeCodeWorksAsWritten) {
+  // The model that answers on loopback: it looks for the tool, commits, notes, and knows.
+  const MessagesApi api(R"([
+    {"content": [{"type": "tool_use", "name": "ToolSearch", "input": {
+      "query": "select:mcp__skein__create_thread", "max_results": 1}}]},
+    {"content": ["I will greet.", {"type": "tool_use", "name": "Bash", "input": {
+      "command": "echo Hello, world > hello.txt && git add hello.txt && git commit -q -m 'Greet the world'",
+      "description": "Greet and commit"}}]},
+    {"content": [{"type": "tool_use", "name": "mcp__skein__create_thread", "input": {
+      "text": "Greet in other languages, too"}}]},
+    {"content": ["The world is greeted; other languages are left to do."]},
+    {"content": ["After the greeting in English."]}
+  ])");
+  fs::create_symlink(claude_program(), home() / "bin/claude");
+  start_.own_network = false;  // the model is outside
+  set("ANTHROPIC_BASE_URL", api.url());
+  set("ANTHROPIC_API_KEY", "a-key-for-tests");
+  set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+  set("DISABLE_AUTOUPDATER", "1");
+  follow("claude-code.md");
+  const auto requests = api.requests();
+  EXPECT_TRUE(std::any_of(requests.begin(), requests.end(), [](const std::string& request) {
+    return request.find("Where did we stop?") != std::string::npos &&
+           request.find("Greet in other languages, too") != std::string::npos;
+  })) << "the second session was not told what is open";
 }
 
 }  // namespace
