@@ -1,7 +1,6 @@
 // Changes to files of other programs, shown and agreed to before they are made.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "api/file_change.h"
@@ -12,8 +11,5 @@ namespace skein {
 // Shows the change, asks unless `yes`, and writes it. `unchanged` is said when there is none.
 Outcome make_change(Context& context, const FileChange& change, bool yes,
                     std::string_view unchanged);
-
-// What other programs start this one by: its name if that finds this very program, else its path.
-std::string this_program();
 
 }  // namespace skein

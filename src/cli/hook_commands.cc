@@ -5,6 +5,7 @@
 #include "cli/context.h"
 #include "cli/dialogue.h"
 #include "cli/file_change.h"
+#include "core/find_program.h"
 #include "skein/checkpoints.h"
 
 namespace skein {
@@ -62,7 +63,7 @@ class Install : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN(const FileChange planned, plan_hooks(settings, this_program()));
+    SKEIN_ASSIGN(const FileChange planned, plan_hooks(settings, own_program()));
     return make_change(context, planned, yes_, "the hooks are there already");
   }
 

@@ -2,6 +2,7 @@
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/file_change.h"
+#include "core/find_program.h"
 
 namespace skein {
 namespace {
@@ -35,7 +36,7 @@ class Install : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN(const FileChange planned, plan_mcp_server(settings, *client_, this_program()));
+    SKEIN_ASSIGN(const FileChange planned, plan_mcp_server(settings, *client_, own_program()));
     return make_change(context, planned, yes_, "the server is there already");
   }
 

@@ -33,6 +33,7 @@ std::optional<std::string> find_program(std::string_view name) {
 std::string own_program() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return "skein";
   const std::string name = self.filename().string();
   const auto found = find_program(name);
   const bool same = found && std::filesystem::equivalent(*found, self, error) && !error;

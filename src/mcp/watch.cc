@@ -101,7 +101,7 @@ void Watch::look_on(const std::stop_token& stop) {
     News news;
     look_at_items(news);
     look_at_checkpoints(news);
-    look_at_store(news);  // waits for something to happen
+    look_at_store(news, stop);  // waits for something to happen
     if (began_) tell(news);
     began_ = true;
     const std::lock_guard lock(mutex_);
@@ -112,12 +112,14 @@ void Watch::look_on(const std::stop_token& stop) {
   }
 }
 
-void Watch::look_at_store(News& news) {
+void Watch::pause(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, kLookEvery, [] { return false; });
+}
+
+void Watch::look_at_store(News& news, const std::stop_token& stop) {
   const auto desk = workspace_.look();
-  if (!desk) {
-    std::this_thread::sleep_for(kLookEvery);
-    return;
-  }
+  if (!desk) return pause(stop);
   Store& store = (*desk)->store();
   if (store_ != &store) {
     // One that was made after the first look is news from its beginning.
@@ -125,10 +127,7 @@ void Watch::look_at_store(News& news) {
     store_ = &store;
   }
   const auto batch = store.changes(cursor_, kMostChanges, began_ ? kLookEvery : 0ms);
-  if (!batch) {
-    std::this_thread::sleep_for(kLookEvery);
-    return;
-  }
+  if (!batch) return pause(stop);
   cursor_ = batch->cursor;
   for (const Change& change : batch->changes) {
     if (change.kind == ChangeKind::kRecordWritten || change.kind == ChangeKind::kRecordDeleted) {

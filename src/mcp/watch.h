@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -65,7 +66,8 @@ class Watch {
   };
 
   void look_on(const std::stop_token& stop);
-  void look_at_store(News& news);
+  void pause(const std::stop_token& stop);
+  void look_at_store(News& news, const std::stop_token& stop);
   void look_at_items(News& news);
   void look_at_checkpoints(News& news);
   void tell(const News& news);
