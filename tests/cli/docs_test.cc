@@ -8,7 +8,7 @@ namespace {
 
 void expect_as_shown(const std::string& page) {
   const Workspace workspace;
-  expect_as_shown(steps_of_page(page), workspace.bash());
+  expect_as_shown(steps_of_page("docs/" + page), workspace.bash());
 }
 
 TEST(Documentation, TheCommandsAboutConversationsAnswerAsShown) {

@@ -101,12 +101,12 @@ std::vector<Answer> run_all(const std::vector<PageStep>& steps, Start start) {
 
 }  // namespace
 
-std::vector<PageStep> steps_of_page(const std::string& name) {
-  std::ifstream file(std::string(SKEIN_SOURCE_DIR) + "/docs/" + name);
-  EXPECT_TRUE(file.is_open()) << name;
+std::vector<PageStep> steps_of_page(const std::string& file) {
+  std::ifstream stream(std::string(SKEIN_SOURCE_DIR) + "/" + file);
+  EXPECT_TRUE(stream.is_open()) << file;
   std::vector<PageStep> steps;
   std::optional<Block> block;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; std::getline(stream, line);) {
     if (!line.starts_with("```")) {
       if (block) block->add(line);
     } else if (block) {

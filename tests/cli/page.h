@@ -21,8 +21,8 @@ struct PageStep {
   bool is_file = false;
 };
 
-// Of docs/NAME, in order.
-std::vector<PageStep> steps_of_page(const std::string& name);
+// Of a file of the repository, in order.
+std::vector<PageStep> steps_of_page(const std::string& file);
 
 // Runs all of it in one go, by the bash that `start` says, so that what one command sets the next
 // can use, and expects what the page shows.

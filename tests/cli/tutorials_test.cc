@@ -43,7 +43,7 @@ class Tutorials : public testing::Test {
     start_.environment.push_back(variable + "=" + value);
   }
   void follow(const std::string& page) {
-    expect_as_shown(steps_of_page("tutorials/" + page), start_);
+    expect_as_shown(steps_of_page("docs/tutorials/" + page), start_);
   }
 
   TempDir home_;
@@ -53,6 +53,23 @@ class Tutorials : public testing::Test {
 std::string text_of(const fs::path& file) {
   std::ifstream stream(file);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+// Only what the test itself is, and takes as long as, is left out.
+TEST_F(Tutorials, OfTheReadmeWorksAsWritten) {
+  const std::string readme = text_of(fs::path(SKEIN_SOURCE_DIR) / "README.md");
+  EXPECT_EQ(readme.find("```sh"), std::string::npos) << "commands are in blocks of console";
+  fs::create_directory_symlink(fs::path(SKEIN_PROGRAM).parent_path(),
+                               home() / "skein/build/release");
+  start_.folder = home() / "skein";
+  auto steps = steps_of_page("README.md");
+  EXPECT_EQ(std::erase_if(steps,
+                          [](const PageStep& step) {
+                            return step.command.starts_with("./run ") ||
+                                   step.command.starts_with("./test ");
+                          }),
+            2U);
+  expect_as_shown(steps, start_);
 }
 
 TEST_F(Tutorials, OfCppWorksAsWrittenAndShowsTheExample) {
@@ -95,6 +112,8 @@ TEST_F(Tutorials, OfClaudeCodeWorksAsWritten) {
   start_.own_network = false;  // the model is outside
   set("ANTHROPIC_BASE_URL", api.url());
   set("ANTHROPIC_API_KEY", "a-key-for-tests");
+  set("ANTHROPIC_AUTH_TOKEN", "");
+  set("CLAUDE_CONFIG_DIR", (home() / ".claude").string());
   set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
   set("DISABLE_AUTOUPDATER", "1");
   follow("claude-code.md");
