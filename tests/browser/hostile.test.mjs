@@ -92,3 +92,24 @@ test("the policy of the page lets nothing inline run, and nothing foreign in", a
   });
   assert.ok(["stopped", "TypeError"].includes(outcome), outcome);
 });
+
+test("a tool's lines stay in its card, and text of many lines is shown as such", async () => {
+  const thread = await server.ask("POST", "/v1/threads", { agentId: "echo", title: "Wide tools" });
+  const input = { path: "a.py", insert: "def f():\n    return 1\n", wide: "w".repeat(5000), [kScript]: "one\ntwo" };
+  await appendEvents(server, thread.threadId, [
+    { type: "tool_use", name: "n".repeat(200), input, metadata: { tool_call_id: "1" } },
+    { type: "message", role: "tool", text: "r".repeat(5000), metadata: { tool_call_id: "1" } },
+  ]);
+  const { page, done } = await openPage(server, { path: `#/thread/${thread.threadId}` });
+  await page.locator("details.tool summary").click();
+  await page.locator(".code-block", { hasText: "rrr" }).waitFor();
+  const inserted = page.locator(".labelled", { has: page.getByText("insert", { exact: true }) }).locator("code");
+  assert.equal(await inserted.textContent(), input.insert);
+  const outside = await page.locator("details.tool").evaluate((card) => {
+    const { right } = card.getBoundingClientRect();
+    return [...card.querySelectorAll(".code-block, .tool-state, .tool-foot")].filter((part) => part.getBoundingClientRect().right > right).length;
+  });
+  assert.equal(outside, 0);
+  assert.equal(await page.evaluate(() => window.harmed), undefined);
+  await done();
+});

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Heights } from "../../web/src/lib/heights.ts";
 import { SseReader } from "../../web/src/lib/sse.ts";
+import { ticks } from "../../web/src/lib/ticks.ts";
 import { Branches, Pairs, Summaries } from "../../web/src/thread/structure.ts";
 
 // The same numbers each time.
@@ -95,4 +96,19 @@ test("summaries are in force until they are undone or covered", () => {
   assert.equal(summaries.over(4).seq, 11);
   assert.equal(summaries.take(summary(30, "nonsense")), false);
   assert.equal(summaries.take(summary(31, [[5, 1], ["a", 2], [1]])), false);
+});
+
+test("an axis has a few round numbers, and no halves of what is counted", () => {
+  assert.deepEqual(ticks(34, true), [0, 10, 20, 30, 40]);
+  assert.deepEqual(ticks(2, true), [0, 1, 2]);
+  assert.deepEqual(ticks(0, false), [0, 1]);
+  assert.deepEqual(ticks(50, true), [0, 10, 20, 30, 40, 50]);
+  assert.deepEqual(ticks(0.3, false).at(-1).toFixed(2), "0.30");
+  const next = numbers(11);
+  for (let step = 0; step < 2000; ++step) {
+    const most = (next(1_000_000) + 1) / 10 ** next(8);
+    const marks = ticks(most, false);
+    assert.ok(marks.at(-1) >= most * 0.999999 && marks.at(-2) < most, `${most}: ${marks}`);
+    assert.ok(marks.length >= 3 && marks.length <= 6, `${most}: ${marks}`);
+  }
 });

@@ -1,4 +1,4 @@
-// Something of everything, for tests and pictures.
+// Something of everything, for tests.
 import { appendEvents } from "./support.mjs";
 
 const kCode = "```cpp\nResult<Upload> upload(const File& file) {\n  for (int attempt = 0; attempt < 3; ++attempt) {\n    if (auto done = try_once(file)) return done;\n    pause(backoff(attempt));\n  }\n  return report(file);\n}\n```";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { appendEvents, eventually, makeWorkspace, openPage, run, skein, startServer } from "./support.mjs";
 
-const workspace = makeWorkspace({ agents: { parrot: { engine: "echo", options: { costUsd: 0.25 } } }, config: { defaultAgent: "parrot" } });
+const agents = { parrot: { engine: "echo", options: { costUsd: 0.25 } }, reviewer: { engine: "echo" } };
+const workspace = makeWorkspace({ agents, config: { defaultAgent: "parrot" } });
 const git = (...args) => run(workspace, "git", "-c", "user.name=Ana", "-c", "user.email=ana@example.org", ...args);
 git("init", "-q", "-b", "main");
 writeFileSync(join(workspace, "lexer.txt"), "tokens\n");
@@ -13,19 +14,23 @@ git("commit", "-q", "-m", "Add the lexer");
 const server = await startServer(workspace);
 
 test("search finds what was said, in its context, and says how the score came about", async () => {
-  const thread = await server.ask("POST", "/v1/threads", { agentId: "parrot", title: "Retries" });
+  // Not of the default agent.
+  const thread = await server.ask("POST", "/v1/threads", { agentId: "reviewer", title: "Retries" });
   await appendEvents(server, thread.threadId, [
     { role: "user", text: "Shall we use exponential backoff when the upload fails?" },
     { role: "assistant", text: "Yes: three attempts, then report it." },
     { role: "user", text: "Agreed." },
   ]);
-  await server.ask("POST", "/v1/backfill", { agentId: "parrot" });
+  await server.ask("POST", "/v1/backfill", { agentId: "reviewer" });
   const { page, done } = await openPage(server, { path: "#/search" });
   await page.getByRole("heading", { name: "Find again what was said" }).waitFor();
-  await page.getByLabel("Whose conversations").selectOption("parrot");
   await page.getByLabel("What to look for").fill("exponential backoff");
   await page.keyboard.press("Enter");
   const hit = page.locator(".hit");
+  await hit.waitFor();
+  await page.getByLabel("Whose conversations").selectOption("echo");
+  await page.getByText("Nothing was found").waitFor();
+  await page.getByLabel("Whose conversations").selectOption("reviewer");
   await hit.locator(".match").getByText("exponential backoff").waitFor();
   await hit.getByText("three attempts").waitFor();
   await hit.getByText(/how it came about/).click();

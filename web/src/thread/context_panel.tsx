@@ -12,8 +12,8 @@ const kSizes = [1000, 2000, 4000, 8000, 16000, 32000, 64000, 128000, 200000];
 const kWhat = { in: "In the window", summarised: "Summarised", left_out: "Left out" } as const;
 const kStrategies: Record<Strategy, string> = {
   recent: "recent: the newest that fit",
-  summary: "summary: old ones summarised, the rest as it is",
-  hybrid: "hybrid: summary, key messages, recent ones",
+  summary: "summary: old ones summarised",
+  hybrid: "hybrid: summary, key ones, newest",
 };
 
 export function ContextPanel({ model, onClose }: { model: ThreadModel; onClose: () => void }) {
@@ -90,12 +90,18 @@ export function ContextPanel({ model, onClose }: { model: ThreadModel; onClose: 
 
 // The whole thread from its first event to its last.
 function Strip({ ledger, last }: { ledger: LedgerEntry[]; last: number }) {
+  const part = (events: number) => `${(events / Math.max(last, 1)) * 100}%`;
   return (
     <div class="strip-box">
-      <svg class="strip" viewBox={`0 0 ${Math.max(last, 1)} 10`} preserveAspectRatio="none" role="img" aria-label="The thread, from its first event to its last">
+      <svg class="strip" role="img" aria-label="The thread, from its first event to its last">
+        <defs>
+          <pattern id="hatched" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+            <rect width="4" height="7" class="hatch" />
+          </pattern>
+        </defs>
         {ledger.map((entry, index) =>
           entry.from === undefined || entry.to === undefined ? null : (
-            <rect key={index} class={`fate-${entry.what}`} x={entry.from - 1} width={entry.to - entry.from + 1} height={10} />
+            <rect key={index} class={`fate-${entry.what}`} x={part(entry.from - 1)} width={part(entry.to - entry.from + 1)} height="100%" />
           ),
         )}
       </svg>

@@ -170,7 +170,7 @@ function ToolCall(props: RowProps & { event: ThreadEvent }) {
   const answerSeq = model.pairs.answerOf(seq);
   const answer = answerSeq === undefined ? undefined : model.event(answerSeq);
   const failed = answer?.metadata?.["is_error"] === true;
-  const input = useMemo(() => pretty(event.input), [event.input]);
+  const [input, texts] = useMemo(() => partsOf(event.input), [event.input]);
   return (
     <details class={"tool" + (failed ? " failed" : "")}>
       <summary>
@@ -182,9 +182,16 @@ function ToolCall(props: RowProps & { event: ThreadEvent }) {
         <span class="tool-state">{failed ? "failed" : answer ? "done" : "no result"}</span>
       </summary>
       <div class="tool-body">
-        <Labelled label="Input">
-          <CodeBlock text={input} lang="json" />
-        </Labelled>
+        {input !== undefined && (
+          <Labelled label="Input">
+            <CodeBlock text={input} lang="json" />
+          </Labelled>
+        )}
+        {texts.map(([name, text]) => (
+          <Labelled key={name} label={name}>
+            <CodeBlock text={text} lang="text" />
+          </Labelled>
+        ))}
         {answer && (
           <Labelled label={failed ? "Error" : "Result"}>
             <ToolText text={answer.text ?? ""} />
@@ -203,7 +210,9 @@ function ToolCall(props: RowProps & { event: ThreadEvent }) {
 function Labelled({ label, children }: { label: string; children: ComponentChildren }) {
   return (
     <div class="labelled">
-      <p class="label">{label}</p>
+      <p class="label">
+        <bdi>{label}</bdi>
+      </p>
       {children}
     </div>
   );
@@ -223,6 +232,16 @@ function parsed(text: string): unknown {
 }
 
 const pretty = (value: unknown): string => JSON.stringify(value ?? {}, null, 2);
+
+const hasLines = (value: unknown): boolean => typeof value === "string" && value.trim().includes("\n");
+
+// As JSON, but for what has lines of its own: files, patches, scripts.
+function partsOf(input: Record<string, unknown> | undefined): [json: string | undefined, texts: [name: string, text: string][]] {
+  const fields = Object.entries(input ?? {});
+  const texts = fields.filter((field): field is [string, string] => hasLines(field[1]));
+  const others = fields.filter(([, value]) => !hasLines(value));
+  return [others.length > 0 || texts.length === 0 ? pretty(Object.fromEntries(others)) : undefined, texts];
+}
 
 function oneLine(input: unknown): string {
   if (typeof input !== "object" || input === null) return "";

@@ -164,7 +164,7 @@ function Details({ id }: { id: string }) {
           </Facts>
         )}
         {open_items.length > 0 && (
-          <Facts title="Open items">
+          <Facts title="Open items" wide>
             {open_items.slice(0, 20).map((item) => (
               <li key={item.id} dir="auto">
                 {item.text}
@@ -181,9 +181,9 @@ function Details({ id }: { id: string }) {
   );
 }
 
-function Facts({ title, children }: { title: string; children: ComponentChildren }) {
+function Facts({ title, wide, children }: { title: string; wide?: boolean; children: ComponentChildren }) {
   return (
-    <div>
+    <div class={wide ? "wide" : ""}>
       <h3>{title}</h3>
       <ul>{children}</ul>
     </div>

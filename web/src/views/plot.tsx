@@ -1,5 +1,6 @@
 // Bars over days, one upon the other.
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ticks } from "../lib/ticks";
 
 export interface Series {
   name: string;
@@ -12,15 +13,15 @@ const kRight = 8;
 const kTop = 12;
 const kBottom = 26;
 
-// A round number not below it: 1, 2 or 5 with zeros.
-function roundUp(value: number): number {
-  if (value <= 0) return 1;
-  const power = 10 ** Math.floor(Math.log10(value));
-  const digit = [1, 2, 5, 10].find((one) => one * power >= value) ?? 10;
-  return digit * power;
+interface Plot {
+  days: string[];
+  series: Series[];
+  show: (value: number) => string;
+  whole: boolean; // there are no halves of what is counted
+  label: string;
 }
 
-export function StackedBars(props: { days: string[]; series: Series[]; show: (value: number) => string; label: string }) {
+export function StackedBars(props: Plot) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(720);
   const [over, setOver] = useState<number | undefined>();
@@ -31,7 +32,8 @@ export function StackedBars(props: { days: string[]; series: Series[]; show: (va
   }, []);
   const { days, series, show } = props;
   const sums = days.map((_, day) => series.reduce((sum, one) => sum + one.values[day]!, 0));
-  const top = roundUp(Math.max(...sums));
+  const marks = ticks(Math.max(...sums), props.whole);
+  const top = marks.at(-1)!;
   const plain = kHeight - kTop - kBottom;
   const step = (width - kLeft - kRight) / days.length;
   const bar = Math.max(2, Math.min(28, step * 0.72));
@@ -40,11 +42,11 @@ export function StackedBars(props: { days: string[]; series: Series[]; show: (va
   return (
     <div ref={box} class="plot">
       <svg width={width} height={kHeight} role="img" aria-label={props.label} onMouseLeave={() => setOver(undefined)}>
-        {[0, 0.25, 0.5, 0.75, 1].map((part) => (
-          <g key={part} class="grid">
-            <line x1={kLeft} x2={width - kRight} y1={y(top * part)} y2={y(top * part)} />
-            <text x={kLeft - 8} y={y(top * part) + 4} text-anchor="end">
-              {show(top * part)}
+        {marks.map((mark) => (
+          <g key={mark} class="grid">
+            <line x1={kLeft} x2={width - kRight} y1={y(mark)} y2={y(mark)} />
+            <text x={kLeft - 8} y={y(mark) + 4} text-anchor="end">
+              {show(mark)}
             </text>
           </g>
         ))}

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { agents, loadAgents } from "../lib/agents";
-import { get } from "../lib/api";
+import { get, hasKey } from "../lib/api";
 import { count, plural } from "../lib/format";
 import { place, restate, threadLink } from "../lib/router";
 import { useSignal } from "../lib/signal";
@@ -24,6 +24,7 @@ export function SearchView() {
   const known = useSignal(agents);
   const asked = query.get("q") ?? "";
   const agent = query.get("agent") ?? "";
+  const mayAll = !hasKey(); // a key may see less, and is then told so where one asks for all
   const [typed, setTyped] = useState(asked);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -34,7 +35,7 @@ export function SearchView() {
   const { data, error, loading, again } = useData<SearchAnswer | undefined>(
     async (signal) => {
       if (asked === "") return undefined;
-      const whose = agent === "*" ? { allAgents: true } : { agentId: agent };
+      const whose = agent === "*" || (agent === "" && mayAll) ? { allAgents: true } : { agentId: agent };
       return get<SearchAnswer>(["search"], { q: asked, limit: 20, context: 2, ...whose }, signal);
     },
     [asked, agent],
@@ -79,8 +80,8 @@ export function SearchView() {
           value={agent}
           onChange={(event) => ask(typed.trim(), event.currentTarget.value)}
         >
-          <option value="">The default agent</option>
-          <option value="*">All agents</option>
+          {!mayAll && <option value="">The default agent</option>}
+          <option value={mayAll ? "" : "*"}>All agents</option>
           {known.map((one) => (
             <option key={one.id} value={one.id}>
               {one.id}
@@ -111,7 +112,7 @@ function Answer({ answer }: { answer: SearchAnswer }) {
       <p class="search-about" role="status">
         {plural(answer.results.length, "thread")} · {parts.join(" · ")}
       </p>
-      {answer.note && <p class="muted">{answer.note}</p>}
+      {answer.note && <p class="muted sentence">{answer.note}</p>}
       {answer.results.length === 0 && (
         <Empty title="Nothing was found" icon="search">
           <p>Try other words, or another agent. What is not indexed yet cannot be found:</p>
@@ -159,7 +160,8 @@ function Hit({ result }: { result: SearchResult }) {
 
 // The parts of a score, which add up to it.
 function Why({ result }: { result: SearchResult }) {
-  const parts = Object.entries(result.why).sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
+  const counted = Object.entries(result.why).filter(([, value]) => value !== 0);
+  const parts = counted.sort(([, a], [, b]) => Math.abs(b) - Math.abs(a));
   const most = Math.max(...parts.map(([, value]) => Math.abs(value)), 0.01);
   return (
     <details class="why">

@@ -67,7 +67,7 @@ export function UsageView() {
             <figcaption>
               {measure} a day, by {split}
             </figcaption>
-            <StackedBars days={names} series={series} show={show} label={`${measure} a day by ${split}`} />
+            <StackedBars days={names} series={series} show={show} whole={measure !== "cost"} label={`${measure} a day by ${split}`} />
             <ul class="legend">
               {series.map((one, index) => (
                 <li key={one.name}>
