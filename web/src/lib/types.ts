@@ -1,152 +1,40 @@
-// What /v1 gives, as far as the page looks at it.
+// What /v1 gives: the types of the client that is made from the server's own description, and what that leaves open.
+import type * as api from "../../../clients/typescript/src/api";
 
-export type Role = "user" | "assistant" | "system" | "tool";
-export type ThreadStatus = "active" | "paused" | "closed" | "archived";
-export const threadStatuses: ThreadStatus[] = ["active", "paused", "closed", "archived"];
+export type {
+  Agent,
+  CheckpointEntry,
+  ContextStrategy as Strategy,
+  ContextWindow,
+  ItemDetails as Item,
+  ItemList,
+  LedgerEntry,
+  Run,
+  SearchAnswer,
+  SearchResult,
+  Thread,
+  ThreadPage,
+  ThreadStatus,
+  UsageReport,
+  UsageRow,
+  UsageTotals,
+} from "../../../clients/typescript/src/api";
 
-export interface Thread {
-  threadId: string;
-  agentId: string;
-  status: ThreadStatus;
-  createdAt: string;
-  updatedAt: string;
-  lastSeq: number;
-  title?: string;
-  metadata?: Record<string, unknown>;
-  summary?: string;
-  resolution?: string;
-  parent?: { threadId: string; seq: number };
-  pins?: number[];
-  taskId?: string;
-}
+export const threadStatuses: api.ThreadStatus[] = ["active", "paused", "closed", "archived"];
 
-export interface ThreadPage {
-  threads: Thread[];
-  next?: string;
-  total?: number;
-}
+export type Links = api.ItemDetails["opened_by"];
 
-export interface ThreadEvent {
-  type: "message" | "tool_use" | "assistant_text" | "result" | "unreadable";
-  seq: number;
-  timestamp: string;
-  base?: number;
-  memoryType?: string;
-  metadata?: Record<string, unknown>;
-  role?: Role;
-  text?: string;
-  name?: string;
-  input?: unknown;
-  reason?: string;
-  cost?: number;
-  durationMs?: number;
-  turns?: number;
-  inputTokens?: number;
-  outputTokens?: number;
-  cacheReadTokens?: number;
-}
+// The named fields, without "and whatever else".
+type Named<T> = { [K in keyof T as string extends K ? never : K]: T[K] };
+type Only<T> = Partial<Omit<Named<T>, "type">>;
 
-export interface LedgerEntry {
-  from?: number;
-  to?: number;
-  what: "in" | "summarised" | "left_out";
-  why: string;
-  tokens: number;
-  estimated?: boolean;
-}
+// An event of whatever type: its fields are there or not.
+export type ThreadEvent = Pick<api.MessageEvent, "seq" | "timestamp"> & { type: api.Event["type"] } & Only<api.MessageEvent> &
+  Only<api.ToolUseEvent> &
+  Only<api.ResultEvent> &
+  Only<api.UnreadableEvent>;
 
-export type Strategy = "recent" | "summary" | "hybrid";
-
-export interface ContextWindow {
-  messages: ThreadEvent[];
-  ledger: LedgerEntry[];
-  tokens: number;
-  strategy: Strategy;
-}
-
-export interface Run {
-  runId: string;
-  threadId: string;
-  agentId: string;
-  status: "pending" | "running" | "success" | "error" | "interrupted" | "timeout";
-  createdAt: string;
-  startedAt?: string;
-  endedAt?: string;
-  error?: { code: string; message: string };
-  model?: string;
-  usage?: Record<string, number>;
-  question?: { calls: { id: string; name: string; input?: unknown }[] };
-}
-
-export interface Agent {
-  id: string;
-  engine: string;
-  model?: string;
-  description?: string;
-}
-
-export interface SearchResult {
-  threadId: string;
-  threadTitle: string;
-  agentId: string;
-  seq: number;
-  timestamp: string;
-  score: number;
-  why: Record<string, number>;
-  messages: { seq: number; role: Role; text: string; timestamp: string; match?: boolean }[];
-}
-
-export interface SearchAnswer {
-  results: SearchResult[];
-  used: string[];
-  searched: number;
-  withoutVector: number;
-  notIndexed: number;
-  notIndexedExact: boolean;
-  note?: string;
-}
-
-export interface Links {
-  session?: string;
-  thread?: string;
-  thread_is_gone?: boolean;
-  run?: string;
-  checkpoint?: string;
-  commit?: string;
-}
-
-export interface Item {
-  id: string;
-  text: string;
-  status: "open" | "resolved";
-  created_at: string;
-  resolved_at?: string;
-  resolution_note?: string;
-  project: string;
-  vitality: { value: number; state: string };
-  opened_by: Links;
-  closed_by?: Links;
-}
-
-export interface ItemList {
-  items: Item[];
-  total_open: number;
-  total_resolved: number;
-}
-
-export interface CheckpointEntry {
-  thread_id: string;
-  type: "checkpoint" | "auto-checkpoint" | "handoff";
-  created_at: string;
-  title: string;
-  conversation_summary: string;
-  tags: string[];
-  worker?: string;
-  worker_state?: string;
-  branch?: string;
-  current_commit?: string;
-  next_steps: number;
-}
+export type FeedEvent = Omit<Named<api.ThreadEvent>, "message" | "thread"> & { message?: ThreadEvent; thread?: Partial<api.Thread> };
 
 export interface Drift {
   unknown?: string;
@@ -163,11 +51,7 @@ export interface Drift {
   dirty?: boolean;
 }
 
-export interface Checkpoint {
-  thread_id: string;
-  type: string;
-  created_at: string;
-  cwd: string;
+export type Checkpoint = Omit<Named<api.Checkpoint>, "git" | "worker" | "metadata"> & {
   git?: {
     branch?: string;
     initial_commit?: string;
@@ -176,46 +60,7 @@ export interface Checkpoint {
     dirty?: boolean;
   };
   worker?: { id: string; skill?: string; state?: string };
-  conversation_summary: string;
-  files_touched: string[];
-  next_steps?: string[];
   metadata?: { title?: string; tags?: string[] };
-}
+};
 
-export interface ResumedCheckpoint {
-  checkpoint: Checkpoint;
-  drift: Drift;
-  open_items: { id: string; text: string }[];
-  prompt: string;
-}
-
-export interface UsageTotals {
-  runs: number;
-  inputTokens: number;
-  outputTokens: number;
-  cacheReadTokens: number;
-  costUsd: number;
-  durationMs: number;
-  turns: number;
-}
-
-export interface UsageRow extends UsageTotals {
-  agent?: string;
-  day?: string;
-  model?: string;
-  thread?: string;
-}
-
-export interface UsageReport {
-  rows: UsageRow[];
-  all: UsageTotals;
-}
-
-export interface FeedEvent {
-  event: string;
-  threadId: string;
-  agentId?: string;
-  message?: ThreadEvent;
-  thread?: Partial<Thread>;
-  cursor: string;
-}
+export type ResumedCheckpoint = Omit<Named<api.ResumedCheckpoint>, "checkpoint" | "drift"> & { checkpoint: Checkpoint; drift: Drift };
