@@ -42,6 +42,36 @@ struct GrowingBody {
   };
 };
 
+constexpr std::size_t kLastChunkBytes = std::string_view("0\r\n\r\n").size();
+
+// Where the head of a request ends. What can never become one is found as soon as it is there, and
+// whatever the pieces are.
+class HeadEnd {
+ public:
+  enum class Found { kNothing, kEnd, kBad };
+  // All bytes so far; looks at those that came since.
+  Found look(std::string_view bytes) {
+    for (; at_ < bytes.size(); ++at_) {
+      const char c = bytes[at_];
+      const bool after_return = at_ > 0 && bytes[at_ - 1] == '\r';
+      if (after_return != (c == '\n')) return Found::kBad;
+      const bool plain = static_cast<unsigned char>(c) >= ' ' && c != 0x7f;
+      if (!plain && c != '\r' && c != '\n' && c != '\t') return Found::kBad;
+      if (c != '\n') continue;
+      const bool empty = at_ == line_ + 1;
+      line_ = at_ + 1;
+      if (empty) return Found::kEnd;
+    }
+    return Found::kNothing;
+  }
+  // One past its last byte, once it was found.
+  std::size_t end() const { return line_; }
+
+ private:
+  std::size_t at_ = 0;
+  std::size_t line_ = 0;  // where the line begins
+};
+
 Problem problem_of_parser(const error_code& error, const ServerOptions& options) {
   if (error == beast::http::error::header_limit) {
     return {431, "too_large",
@@ -58,6 +88,7 @@ Problem problem_of_parser(const error_code& error, const ServerOptions& options)
 struct RequestReader::State {
   const ServerOptions& options;
   beast::http::request_parser<GrowingBody> parser{};
+  HeadEnd head_end{};
   bool told = false;  // to read the body
 };
 
@@ -69,13 +100,34 @@ RequestReader::RequestReader(const ServerOptions& options)
 
 RequestReader::~RequestReader() = default;
 
+// The parser gets the head as a whole: in pieces it takes lines that it would refuse otherwise, and
+// as many of them as come.
+tl::expected<std::size_t, Problem> RequestReader::put_head(std::string_view bytes) {
+  const std::size_t most = state_->options.max_header_bytes;
+  error_code error;
+  const HeadEnd::Found found = state_->head_end.look(bytes.substr(0, most));
+  if (found == HeadEnd::Found::kNothing) {
+    if (bytes.size() < most) return 0;
+    error = beast::http::error::header_limit;
+  } else if (found == HeadEnd::Found::kBad) {
+    error = beast::http::error::bad_line_ending;
+  } else {
+    state_->parser.put(asio::buffer(bytes.data(), state_->head_end.end()), error);
+    if (!error && !has_head()) error = beast::http::error::partial_message;
+  }
+  if (error) return tl::unexpected(problem_of_parser(error, state_->options));
+  return state_->head_end.end();
+}
+
 tl::expected<std::size_t, Problem> RequestReader::put(std::string_view bytes) {
+  if (!has_head()) return put_head(bytes);
   error_code error;
   std::size_t taken = 0;
-  while (taken < bytes.size() && !is_done()) {
-    if (has_head() && !state_->told) break;
-    const std::size_t now =
-        state_->parser.put(asio::buffer(bytes.data() + taken, bytes.size() - taken), error);
+  while (taken < bytes.size() && !is_done() && state_->told) {
+    // The parser must not see less than all of the shortest last chunk; more bytes come anyhow.
+    const std::size_t left = bytes.size() - taken;
+    if (left < kLastChunkBytes && bytes[taken] == '0' && state_->parser.chunked()) break;
+    const std::size_t now = state_->parser.put(asio::buffer(bytes.data() + taken, left), error);
     taken += now;
     if (error == beast::http::error::need_more) break;
     if (error) return tl::unexpected(problem_of_parser(error, state_->options));

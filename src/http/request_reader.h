@@ -20,8 +20,8 @@ class RequestReader {
   RequestReader(const RequestReader&) = delete;
   RequestReader& operator=(const RequestReader&) = delete;
 
-  // How many bytes it took; the others are for later. Reads no further than the end of the head,
-  // until read_body(). A problem is the end of it.
+  // How many bytes it took; the others are to come again, with more behind them. Reads no further
+  // than the end of the head, until read_body(). A problem is the end of it.
   tl::expected<std::size_t, Problem> put(std::string_view bytes);
 
   bool has_head() const;
@@ -37,6 +37,8 @@ class RequestReader {
   std::string take_body();
 
  private:
+  tl::expected<std::size_t, Problem> put_head(std::string_view bytes);
+
   struct State;
   std::unique_ptr<State> state_;
 };
