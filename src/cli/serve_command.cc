@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <csignal>
 #include <filesystem>
@@ -13,6 +14,14 @@
 
 namespace skein {
 namespace {
+
+// Pages and bodies of megabytes come and go on many threads. Without this each thread would keep
+// what its largest took, for the next one.
+void give_large_memory_back() {
+#ifdef __GLIBC__
+  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+#endif
+}
 
 class Serve : public Command {
  public:
@@ -58,6 +67,7 @@ class Serve : public Command {
       options->audit_file = (settings.workspace / ".skein" / "audit.log").string();
     }
     std::signal(SIGPIPE, SIG_IGN);
+    give_large_memory_back();
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),

@@ -18,8 +18,9 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxBuffersAtOnce = 64;
 constexpr std::size_t kMaxLingeredBytes = std::size_t{8} << 20;
 constexpr std::chrono::milliseconds kLinger = 2s;
-constexpr std::chrono::milliseconds kMostStuck = 1s;
 constexpr std::size_t kSmallBody = std::size_t{16} << 10;
+// What a client takes within the write time-out, or it counts as one that takes nothing.
+constexpr std::size_t kLeastTaken = std::size_t{16} << 10;
 
 // The Date of answers, made once a second.
 const std::string& date_now() {
@@ -70,6 +71,13 @@ void Connection::expect_more(std::chrono::milliseconds within) { deadline_ = sha
 std::optional<SteadyTime> Connection::idle_since() const {
   if (state_ != State::kIdle || !unread_.empty()) return std::nullopt;
   return last_write_;
+}
+
+std::optional<SteadyTime> Connection::stuck_since() const {
+  std::size_t waiting = 0;
+  for (const Bytes& bytes : out_) waiting += bytes->size();
+  // Nobody gets room by the end of a small one.
+  return waiting > kSmallBody ? std::optional(on_pace_) : std::nullopt;
 }
 
 void Connection::wait_for_bytes() {
@@ -186,14 +194,15 @@ void Connection::respond(const Response& response, bool close) {
   if (state_ != State::kHead && state_ != State::kBody && state_ != State::kHandling) return;
   // The rest of a body that nobody wants is not read.
   if (close || (state_ == State::kBody && reader_ && !reader_->is_done())) keep_ = false;
-  if (shared_.unsent_bytes > 2 * shared_.options.max_buffered_bytes) {
-    ++shared_.dropped;
-    return this->close();
+  const std::size_t length = response.body ? response.body->size() : 0;
+  if (length > kSmallBody && !head_only_ && !make_room(length)) {
+    Problem problem(503, "overloaded", "too many answers wait for clients to take them");
+    problem.headers.push_back({"Retry-After", "1"});
+    return respond(shared_.receiver.malformed(problem), close);
   }
   state_ = State::kAnswering;
   last_write_ = shared_.now;
   std::string head = head_of(response);
-  const std::size_t length = response.body ? response.body->size() : 0;
   if (response.status != 204 && response.status != 304) {
     fmt::format_to(std::back_inserter(head), "Content-Length: {}\r\n", length);
   }
@@ -229,6 +238,10 @@ void Connection::send_frames(std::vector<Bytes> frames, bool end) {
   if (state_ != State::kStreaming || last_frames_ || cut_) return;
   std::size_t size = 0;
   for (const Bytes& frame : frames) size += frame->size();
+  if (size > kSmallBody && !make_room(size)) {
+    ++shared_.dropped;  // it comes again, and goes on from where it was
+    return close();
+  }
   if (size > 0) {
     if (chunked_) queue_text(fmt::format("{:x}\r\n", size));
     for (Bytes& frame : frames) queue(std::move(frame));
@@ -251,9 +264,22 @@ void Connection::cut_stream(Bytes last_words) {
   write_some();
 }
 
+bool Connection::make_room(std::size_t bytes) {
+  const std::size_t most = shared_.options.max_buffered_bytes;
+  const auto fits = [&] { return shared_.unsent.total() + bytes <= most; };
+  while (!fits()) {
+    if (!shared_.drop_slowest || !shared_.drop_slowest(this)) break;
+  }
+  return fits() || shared_.unsent.total() == 0;
+}
+
 void Connection::queue(Bytes bytes) {
-  if (!writing_ && out_.empty()) expect_more(shared_.options.write_timeout);
-  shared_.unsent_bytes += bytes->size();
+  if (!writing_ && out_.empty()) {
+    expect_more(shared_.options.write_timeout);
+    on_pace_ = shared_.now;
+    taken_ = 0;
+  }
+  shared_.unsent.add(bytes);
   out_.push_back(std::move(bytes));
 }
 
@@ -281,11 +307,18 @@ void Connection::on_written(std::size_t bytes) {
   if (state_ == State::kClosed) return;
   last_write_ = shared_.now;
   // Whoever takes something gets more time.
-  if (bytes > 0 && state_ != State::kBody) expect_more(shared_.options.write_timeout);
+  taken_ += bytes;
+  if (taken_ >= kLeastTaken) {
+    taken_ = 0;
+    on_pace_ = shared_.now;
+    if (state_ != State::kBody) expect_more(shared_.options.write_timeout);
+  }
   std::size_t whole = 0;
-  shared_.unsent_bytes -= bytes;
   bytes += out_sent_;
-  while (whole < out_.size() && bytes >= out_[whole]->size()) bytes -= out_[whole++]->size();
+  while (whole < out_.size() && bytes >= out_[whole]->size()) {
+    bytes -= out_[whole]->size();
+    shared_.unsent.remove(out_[whole++]);
+  }
   out_.erase(out_.begin(), out_.begin() + static_cast<std::ptrdiff_t>(whole));
   out_sent_ = bytes;
   write_some();
@@ -355,10 +388,7 @@ void Connection::tick() {
                         : heartbeat_);
     return write_some();
   }
-  // When too much waits to be taken, whoever takes nothing goes first.
-  const bool stuck = !out_.empty() && shared_.now - last_write_ > kMostStuck &&
-                     shared_.unsent_bytes > shared_.options.max_buffered_bytes;
-  if (state_ == State::kHandling || (shared_.now < deadline_ && !stuck)) return;
+  if (state_ == State::kHandling || shared_.now < deadline_) return;
   if (state_ == State::kHead || state_ == State::kBody) {
     ++shared_.dropped;
     return malformed(Problem(408, "too_slow", "the request took too long to arrive"));
@@ -374,8 +404,7 @@ void Connection::close() {
   state_ = State::kClosed;
   error_code ignored;
   socket_.close(ignored);
-  for (const Bytes& bytes : out_) shared_.unsent_bytes -= bytes->size();
-  shared_.unsent_bytes += out_sent_;
+  for (const Bytes& bytes : out_) shared_.unsent.remove(bytes);
   out_.clear();
   out_sent_ = 0;
   unread_ = {};

@@ -13,6 +13,7 @@
 
 #include "http/io.h"
 #include "http/options.h"
+#include "http/unsent_bytes.h"
 
 namespace skein::http {
 
@@ -22,11 +23,14 @@ struct ConnectionShared {
   Receiver& receiver;
   std::array<char, std::size_t{64} << 10> scratch{};  // for what was just read
   std::size_t buffered_bytes = 0;                     // bodies of all requests under way
-  std::size_t unsent_bytes = 0;                       // of answers that clients did not take yet
+  UnsentBytes unsent{};                               // of answers that clients did not take yet
   std::uint64_t dropped = 0;
   bool draining = false;
   SteadyTime now{};  // as of the last tick or event
   std::function<void(class Connection*)> closed{};
+  // Closes the connection whose client takes its answer most slowly, the one given aside. False:
+  // all of them take what they get.
+  std::function<bool(const class Connection*)> drop_slowest{};
 };
 
 class RequestReader;
@@ -46,6 +50,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   void close();
   // Nothing is under way, since then.
   std::optional<SteadyTime> idle_since() const;
+  // Since then its client has taken next to nothing of the much that waits for it.
+  std::optional<SteadyTime> stuck_since() const;
 
   void respond(const Response& response, bool close) override;
   void begin_stream(const Response& response, std::string_view heartbeat) override;
@@ -72,6 +78,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   void malformed(const Problem& problem);
   void expect_more(std::chrono::milliseconds within);
 
+  // Whether there is room for the answers of all, also for one that is this large.
+  bool make_room(std::size_t bytes);
   void queue(Bytes bytes);
   void queue_text(std::string text);
   void write_some();
@@ -100,6 +108,8 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   std::shared_ptr<Call> call_;
   std::string heartbeat_;
   SteadyTime last_write_{};  // that took something
+  SteadyTime on_pace_{};     // when the client had last taken enough
+  std::size_t taken_ = 0;    // since then
   std::string remote_;
   std::size_t charged_ = 0;  // of the shared buffered_bytes
   std::size_t lingered_ = 0;

@@ -25,6 +25,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kTick = 250ms;
 constexpr std::chrono::milliseconds kAfterFailure = 100ms;
+// Who takes nothing for so long is dropped when there is no room for the answers of others.
+constexpr std::chrono::milliseconds kMostStuck = 200ms;
 constexpr int kBacklog = 4096;
 
 std::string too_many_connections() {
@@ -72,6 +74,7 @@ class Listener::Impl {
       connections_.erase(connection);
       count_ = connections_.size();
     };
+    shared_->drop_slowest = [this](const Connection* for_whom) { return drop_slowest(for_whom); };
     accept();
     tick();
     thread_ = std::thread([this] { context_.run(); });
@@ -132,6 +135,21 @@ class Listener::Impl {
     return true;
   }
 
+  bool drop_slowest(const Connection* for_whom) {
+    std::shared_ptr<Connection> slowest;
+    SteadyTime since = shared_->now - kMostStuck;
+    for (const auto& [key, connection] : connections_) {
+      const auto stuck = connection->stuck_since();
+      if (!stuck || *stuck >= since || key == for_whom) continue;
+      slowest = connection;
+      since = *stuck;
+    }
+    if (!slowest) return false;
+    ++shared_->dropped;
+    slowest->close();
+    return true;
+  }
+
   void tick() {
     timer_.expires_after(kTick);
     timer_.async_wait([this](const error_code& error) {
@@ -141,6 +159,7 @@ class Listener::Impl {
       shared_->receiver.tick(shared_->now);
       dropped_ = shared_->dropped;
       buffered_ = shared_->buffered_bytes;
+      unsent_ = shared_->unsent.total();
       tick();
     });
   }
@@ -192,6 +211,7 @@ class Listener::Impl {
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::size_t> buffered_{0};
+  std::atomic<std::size_t> unsent_{0};
   std::thread thread_;
 };
 
@@ -213,7 +233,7 @@ void Listener::drain() { impl_->drain(); }
 void Listener::stop() { impl_->stop(); }
 
 Listener::Figures Listener::figures() const {
-  return {impl_->count_, impl_->accepted_, impl_->dropped_, impl_->buffered_};
+  return {impl_->count_, impl_->accepted_, impl_->dropped_, impl_->buffered_, impl_->unsent_};
 }
 
 }  // namespace skein::http

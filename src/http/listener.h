@@ -36,6 +36,7 @@ class Listener final : public IoThread {
     std::uint64_t accepted = 0;
     std::uint64_t dropped = 0;  // too slow, or too many
     std::size_t buffered_bytes = 0;
+    std::size_t unsent_bytes = 0;
   };
   Figures figures() const;
 

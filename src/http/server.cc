@@ -201,6 +201,8 @@ std::string Server::Impl::metrics_text() {
       {"skein_http_dropped_total", "Clients that were too slow or too many.", number(io.dropped),
        true},
       {"skein_http_body_bytes", "Bodies of requests under way.", number(io.buffered_bytes)},
+      {"skein_http_unsent_bytes", "Answers that clients did not take yet.",
+       number(io.unsent_bytes)},
       {"skein_http_streams", "Streams that are open, and answers that are waited for.",
        number(desk->size())},
       {"skein_http_under_way", "Requests that are not answered yet.", number(front->under_way())},

@@ -117,5 +117,43 @@ TEST_P(ServeStreams, GoOnAfterRestartsWithoutGapsOrRepeats) {
 
 INSTANTIATE_ON_EVERY_BACKEND(ServeStreams);
 
+// Half of them have a page of 8 MB, half a stream. What may wait for clients is two such pages, and
+// the threads make four at once.
+TEST(ServeReaders, ThatNeverReadCostLittleAndDelayNobody) {
+  const Workspace workspace;
+  const std::string thread = workspace.create();
+  workspace.write(".skein/config.json",
+                  R"({"server":{"threads":4,"writeTimeoutMs":1000,"maxBufferedBytes":16777216}})");
+  Serving server(workspace);
+  const std::string events = "/v1/threads/" + thread + "/events";
+  const std::string event = R"({"role":"user","text":")" + std::string(500'000, 'x') + "\"}";
+  for (int i = 0; i < 20; ++i) ASSERT_EQ(server.ask("POST", events, event).status, 201);
+  double most = server.resident_mb();
+  std::vector<std::unique_ptr<HttpConnection>> stuck;
+  for (int i = 0; i < 100; ++i) {
+    stuck.push_back(std::make_unique<HttpConnection>(server.port()));
+    const int small = 4096;
+    ::setsockopt(stuck.back()->fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    stuck.back()->send_request(
+        "GET", i % 2 == 0 ? "/v1/threads/" + thread + "/stream" : events + "?limit=20");
+    ASSERT_EQ(server.ask("GET", "/healthz").status, 200);
+    most = std::max(most, server.resident_mb());
+  }
+  // Somebody who reads gets what is large too, by asking again if there was no room.
+  for (int status = 503; status != 200;) {
+    status = server.ask("GET", events + "?limit=20").status;
+    ASSERT_TRUE(status == 200 || status == 503) << status;
+    most = std::max(most, server.resident_mb());
+  }
+  while (server.figure("skein_http_unsent_bytes") > 0 || server.figure("skein_http_streams") > 0) {
+    ASSERT_EQ(server.ask("GET", "/healthz").status, 200);
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_GE(server.figure("skein_http_dropped_total"), 50);  // the streams, at least
+  // All of the process, with its index and the 32 MB of frames that streams share.
+  EXPECT_LT(most, 300);
+  EXPECT_LT(server.resident_mb(), 200);
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "http/unsent_bytes.h"
 #include "http_fixture.h"
 
 namespace skein::test {
@@ -58,19 +59,59 @@ TEST(HttpLimits, AConnectionThatNobodyUsesIsClosed) {
   EXPECT_TRUE(connection.wait_for_close());
 }
 
+bool has_dropped_somebody(TestServer& server) {
+  const std::string figures = server.ask("GET", "/metrics").body;
+  EXPECT_NE(figures.find("skein_http_dropped_total "), std::string::npos);
+  return figures.find("skein_http_dropped_total 0\n") == std::string::npos;
+}
+
+// A client that asks for so much, and reads nothing.
+std::unique_ptr<HttpConnection> stuck_client(TestServer& server, std::size_t bytes) {
+  auto client = std::make_unique<HttpConnection>(server.port());
+  const int small = 4096;
+  ::setsockopt(client->fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  client->send_request("GET", "/test/large?bytes=" + std::to_string(bytes));
+  return client;
+}
+
 TEST(HttpLimits, AClientThatDoesNotReadIsDroppedAndOthersAreAnswered) {
   TestServer server(with_test_routes(impatient()));
-  HttpConnection stuck(server.port());
-  const int small = 4096;
-  ::setsockopt(stuck.fd(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-  stuck.send_request("GET", "/test/large?bytes=50000000");
+  const auto stuck = stuck_client(server, 50'000'000);
   // Somebody else counts who was dropped.
-  for (;;) {
-    const std::string figures = server.ask("GET", "/metrics").body;
-    ASSERT_NE(figures.find("skein_http_dropped_total "), std::string::npos);
-    if (figures.find("skein_http_dropped_total 0\n") == std::string::npos) break;
-    std::this_thread::sleep_for(20ms);
+  while (!has_dropped_somebody(server)) std::this_thread::sleep_for(20ms);
+}
+
+TEST(HttpLimits, WhoeverReadsGetsTheRoomOfThoseWhoDoNot) {
+  http::ServerOptions options;
+  options.max_buffered_bytes = 40'000'000;
+  TestServer server(with_test_routes(options));
+  std::vector<std::unique_ptr<HttpConnection>> stuck;
+  for (int i = 0; i < 4; ++i) stuck.push_back(stuck_client(server, 30'000'000));
+  // Long before any of them had its time: there is room for one of 30 MB alone.
+  for (int got = 0; got < 3;) {
+    const Answered answered = server.ask("GET", "/test/large?bytes=30000000");
+    ASSERT_TRUE(answered.status == 200 || answered.status == 503) << answered.status;
+    if (answered.status == 503) {
+      EXPECT_EQ(answered.header("retry-after"), "1");
+      EXPECT_NE(answered.body.find("overloaded"), std::string::npos);
+    }
+    got += answered.status == 200 ? 1 : 0;
+    ASSERT_EQ(server.ask("GET", "/test/large?bytes=10000").status, 200);
   }
+  EXPECT_TRUE(has_dropped_somebody(server));
+}
+
+TEST(HttpLimits, BytesThatManyReadersShareCountOnce) {
+  http::UnsentBytes unsent;
+  const auto large = http::share(std::string(100'000, 'x'));
+  const auto small = http::share("small");
+  for (int i = 0; i < 3; ++i) unsent.add(large);
+  for (int i = 0; i < 2; ++i) unsent.add(small);
+  EXPECT_EQ(unsent.total(), 100'010U);
+  for (int i = 0; i < 2; ++i) unsent.remove(large);
+  EXPECT_EQ(unsent.total(), 100'010U);
+  unsent.remove(large);
+  EXPECT_EQ(unsent.total(), 10U);
 }
 
 TEST(HttpLimits, HeadsAndBodiesHaveALimit) {

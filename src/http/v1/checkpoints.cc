@@ -69,7 +69,7 @@ Reply list_checkpoints(Service& service, Request& request) {
   if (!begun) {
     return refuse(400, "invalid", "cursor must be `next` of a page, and its checkpoint is gone");
   }
-  return json_response(page_json("checkpoints", shown, next));
+  return json_response(page_json("checkpoints", std::move(shown), next));
 }
 
 std::vector<std::string> texts_in(JsonFields& fields, std::string_view name) {

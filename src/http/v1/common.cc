@@ -139,12 +139,25 @@ Response thread_response(int status, const Manifest& manifest) {
   return response;
 }
 
-std::string page_json(std::string_view name, const std::vector<std::string>& items,
+std::string page_json(std::string_view name, std::vector<std::string> items,
                       const std::string& next) {
-  JsonObject object;
-  object.add_json(name, json_array_of(items));
-  if (!next.empty()) object.add("next", next);
-  return object.str();
+  std::size_t bytes = name.size() + 2 * next.size() + 64;
+  for (const std::string& item : items) bytes += item.size() + 1;
+  std::string json = "{";
+  json.reserve(bytes);
+  append_json_string(json, name);
+  json += ":[";
+  for (std::string& item : items) {
+    if (&item != &items.front()) json += ',';
+    json += item;
+    item = {};
+  }
+  json += ']';
+  if (!next.empty()) {
+    json += ",\"next\":";
+    append_json_string(json, next);
+  }
+  return json += '}';
 }
 
 Outcome<std::optional<Version>> expected_version(const Request& request, const Manifest& manifest) {

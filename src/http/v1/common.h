@@ -71,8 +71,8 @@ std::string thread_json(const Manifest& manifest);
 // With its ETag.
 Response thread_response(int status, const Manifest& manifest);
 std::string etag_of(const Manifest& manifest);
-// {"<name>":[…],"next":…}
-std::string page_json(std::string_view name, const std::vector<std::string>& items,
+// {"<name>":[…],"next":…}. A page may have megabytes: they are never there twice.
+std::string page_json(std::string_view name, std::vector<std::string> items,
                       const std::string& next);
 
 // The version that If-Match wants: that of the thread as it is, where it matches. 412: it does not.

@@ -28,9 +28,8 @@ Outcome<EventPageQuery> page_query(const Request& request) {
 Reply list_events(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(EventPageQuery query, page_query(request));
   if (request.query("view") == "path") query.view = View::kPath;
-  SKEIN_ASSIGN_OR_REFUSE(const EventPage page,
-                         read_event_page(service.store(), *request.thread, query));
-  return json_response(page_json("events", page.events, page.next));
+  SKEIN_ASSIGN_OR_REFUSE(EventPage page, read_event_page(service.store(), *request.thread, query));
+  return json_response(page_json("events", std::move(page.events), page.next));
 }
 
 Reply list_messages(Service& service, Request& request) {
@@ -43,9 +42,8 @@ Reply list_messages(Service& service, Request& request) {
   if (query.offset > 0 && !query.cursor.empty()) {
     return refuse(400, "invalid", "offset is for the first page: a cursor has it already");
   }
-  SKEIN_ASSIGN_OR_REFUSE(const EventPage page,
-                         read_event_page(service.store(), *request.thread, query));
-  return json_response(page_json("messages", page.events, page.next));
+  SKEIN_ASSIGN_OR_REFUSE(EventPage page, read_event_page(service.store(), *request.thread, query));
+  return json_response(page_json("messages", std::move(page.events), page.next));
 }
 
 Reply get_event(Service& service, Request& request) {

@@ -107,7 +107,7 @@ Reply list_runs(Service& service, Request& request) {
   }
   std::vector<std::string> shown;
   for (const Run& run : runs) shown.push_back(to_json(run));
-  return json_response(page_json("runs", shown, next));
+  return json_response(page_json("runs", std::move(shown), next));
 }
 
 Reply get_run(Service& service, Request& request) {

@@ -46,7 +46,7 @@ Reply list_threads(Service& service, Request& request) {
   }
   std::vector<std::string> threads;
   for (const Manifest& manifest : page.threads) threads.push_back(thread_json(manifest));
-  std::string json = page_json("threads", threads, page.next);
+  std::string json = page_json("threads", std::move(threads), page.next);
   if (page.total) {
     json.back() = ',';
     json += "\"total\":" + std::to_string(*page.total) + "}";
