@@ -120,6 +120,31 @@ TEST(RestAccess, IdsOfOthersAnswerAsThoseThatDoNotExist) {
   }
 }
 
+TEST(RestAccess, ATaskOfAnotherAgentIsNotToBeHadByNamingIt) {
+  RestWorld world;
+  const std::string thread =
+      std::string(world.ask("POST", "/v1/threads", R"({"agentId":"theirs"})", world.their_writer)
+                      .json()
+                      .at("threadId")
+                      .as_string());
+  const std::string before = world.traces();
+  for (const std::string& task : {world.task, std::string("task-0000000000000001")}) {
+    const std::string body = R"({"agentId":"theirs","taskId":")" + task + "\"}";
+    EXPECT_EQ(world.ask("POST", "/v1/threads", body, world.their_writer).status, 404);
+    EXPECT_EQ(world
+                  .ask("PATCH", "/v1/threads/" + thread, R"({"taskId":")" + task + "\"}",
+                       world.their_writer)
+                  .status,
+              404);
+  }
+  EXPECT_EQ(world.traces(), before);
+  EXPECT_EQ(world
+                .ask("POST", "/v1/threads", R"({"agentId":"mine","taskId":")" + world.task + "\"}",
+                     world.my_writer)
+                .status,
+            201);
+}
+
 TEST(RestAccess, AKeyOfAnAgentDoesAllForThatAgent) {
   RestWorld world;
   for (const Sample& sample : world.samples()) {

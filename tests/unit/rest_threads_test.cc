@@ -134,6 +134,63 @@ TEST_F(Rest, OfUpdatesAtOnceWithOneTagOneIsMade) {
   EXPECT_EQ(std::count(statuses.begin(), statuses.end(), 412), 7);
 }
 
+TEST_F(Rest, PagesOfThreadsShowEachOnceAndOnlyWhatTheKeySees) {
+  const std::string both = world_.server().make_key(http::Access::kWrite, {"mine", "theirs"});
+  for (int i = 0; i < 7; ++i) {
+    const std::string agent = i % 2 == 0 ? "mine" : "theirs";
+    ask("POST", "/v1/threads", R"({"agentId":")" + agent + R"(","metadata":{"batch":1}})");
+  }
+  ask("POST", "/v1/threads", R"({"agentId":"third","metadata":{"batch":1}})");
+  std::vector<std::string> seen;
+  std::string cursor;
+  do {
+    const std::string filter = "/v1/threads?metadata=%7B%22batch%22:1%7D&limit=2&total=true";
+    const Answered page = world_.ask("GET", filter + cursor, "", both);
+    ASSERT_EQ(page.status, 200) << page;
+    const auto json = page.json();
+    EXPECT_EQ(json.at("total").to_number<int>(), 7);
+    for (const auto& thread : json.at("threads").as_array()) {
+      seen.push_back(text_of(thread, "threadId"));
+      EXPECT_NE(text_of(thread, "agentId"), "third");
+    }
+    const auto* next = json.as_object().if_contains("next");
+    cursor = next == nullptr ? "" : "&cursor=" + std::string(next->as_string());
+  } while (!cursor.empty());
+  EXPECT_EQ(seen.size(), 7u);
+  EXPECT_EQ(std::set(seen.begin(), seen.end()).size(), 7u);
+}
+
+TEST_F(Rest, PagesOfMessagesAreOfTheThreadAsItWasAtTheFirst) {
+  for (int i = 0; i < 6; ++i) {
+    ask("POST", on_thread("/messages"), R"({"text":"m)" + std::to_string(i) + "\"}");
+  }
+  std::vector<std::string> whole;
+  const auto all = ask("GET", on_thread("/messages")).json();
+  for (const auto& one : all.at("messages").as_array()) whole.push_back(text_of(one, "text"));
+  for (const std::string order : {"asc", "desc"}) {
+    std::vector<std::string> seen;
+    std::string cursor;
+    do {
+      const Answered page = ask("GET", on_thread("/messages?limit=2&order=" + order) + cursor);
+      ASSERT_EQ(page.status, 200) << page;
+      const auto json = page.json();
+      for (const auto& one : json.at("messages").as_array()) seen.push_back(text_of(one, "text"));
+      const auto* next = json.as_object().if_contains("next");
+      cursor = next == nullptr ? "" : "&cursor=" + std::string(next->as_string());
+      // What happens meanwhile is not on these pages, a rollback included.
+      if (seen.size() == 2 && order == "asc") {
+        ask("POST", on_thread("/messages"), R"({"text":"from the start","base":1})");
+      }
+    } while (!cursor.empty());
+    if (order == "desc") continue;
+    EXPECT_EQ(seen, whole);
+  }
+  const Answered now = ask("GET", on_thread("/messages?order=desc&limit=10"));
+  EXPECT_EQ(now.json().at("messages").as_array().size(), 2u) << now;
+  EXPECT_EQ(ask("GET", on_thread("/messages?cursor=1-2")).status, 400);
+  EXPECT_EQ(ask("GET", on_thread("/messages?cursor=0-0-0")).status, 400);
+}
+
 TEST_F(Rest, AStreamOfAThreadGoesOnAfterTheLastIdThatWasSeen) {
   const Headers key = {{"Authorization", "Bearer " + world_.admin}};
   std::string last;
