@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <boost/json/parse.hpp>
+#include <boost/json/value.hpp>
 #include <set>
 
 #include "http/schema.h"
@@ -32,6 +34,33 @@ TEST(RestAccess, EveryRouteHasASample) {
   std::set<std::string> there;
   for (const Route& route : world.routes().routes) there.insert(route.name);
   EXPECT_EQ(sampled, there);
+}
+
+// The target with that limit, whether it had one or not.
+std::string with_limit(std::string target, std::uint64_t limit) {
+  const std::size_t at = target.find("limit=");
+  if (at != std::string::npos) target.erase(at, target.find('&', at) - at);
+  return target + (target.find('?') == std::string::npos ? "?" : "&") +
+         "limit=" + std::to_string(limit);
+}
+
+TEST(RestAccess, EveryLimitMayBeAsLargeAsItIsSaidToBe) {
+  RestWorld world;
+  int limits = 0;
+  for (const Sample& sample : world.samples()) {
+    for (const http::Parameter& parameter : world.route(sample.route).parameters) {
+      if (parameter.name != "limit") continue;
+      ++limits;
+      const auto most =
+          boost::json::parse(parameter.schema).at("maximum").to_number<std::uint64_t>();
+      Sample asked = sample;
+      asked.target = with_limit(sample.target, most);
+      EXPECT_EQ(world.ask(asked, world.admin).status, 200) << asked.target;
+      asked.target = with_limit(sample.target, most + 1);
+      EXPECT_EQ(world.ask(asked, world.admin).status, 400) << asked.target;
+    }
+  }
+  EXPECT_GE(limits, 6);
 }
 
 TEST(RestAccess, WithoutAKeyOrWithAWrongOneNothingIsToldAndNothingHappens) {

@@ -86,7 +86,7 @@ Reply list_runs(Service& service, Request& request) {
   }
   SKEIN_ASSIGN_OR_REFUSE(query.status, parsed(request, "status", parse_run_status));
   SKEIN_ASSIGN_OR_REFUSE(const std::size_t limit, limit_of(request, kStandardPage, kMaxPage));
-  query.limit = limit + 1;
+  query.limit = std::min(limit + 1, kMaxPage);
   query.before = request.query("cursor").value_or("");
   if (!query.before.empty()) SKEIN_TRY_OR_REFUSE(thread_of_run(query.before));
   std::vector<Run> runs;
@@ -101,7 +101,8 @@ Reply list_runs(Service& service, Request& request) {
   // Ids grow with time.
   std::sort(runs.begin(), runs.end(), [](const Run& a, const Run& b) { return a.id > b.id; });
   std::string next;
-  if (runs.size() > limit) {
+  // Of the largest page nobody knows whether it is the last one.
+  if (runs.size() > limit || runs.size() == kMaxPage) {
     runs.resize(limit);
     next = runs.back().id;
   }
