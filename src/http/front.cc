@@ -15,6 +15,29 @@ namespace {
 constexpr std::size_t kMaxQueries = 200;
 constexpr std::chrono::milliseconds kLong{1000};
 
+// "http://host/path", as clients say it to proxies, becomes "/path", and its host the Host: what
+// the header said does not count.
+tl::expected<void, Problem> split_target(Head& head) {
+  const std::string_view target = head.target;
+  const std::size_t colon = target.find("://");
+  if (target.starts_with('/') || colon == std::string_view::npos) return {};
+  const HttpHeader scheme{head.target.substr(0, colon), {}};
+  const std::string_view rest = target.substr(colon + 3);
+  const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
+  const std::string host(rest.substr(0, end));
+  const bool known = is_header(scheme, "http") || is_header(scheme, "https");
+  if (!known || host.empty() || host.find('@') != std::string::npos) {
+    return refuse(400, "bad_target",
+                  "a target is a path or http://HOST/PATH, got " + quote(target));
+  }
+  for (HttpHeader& header : head.headers) {
+    if (is_header(header, "host")) header.value = host;
+  }
+  std::string path(rest.substr(end));
+  head.target = path.starts_with('/') ? std::move(path) : "/" + path;
+  return {};
+}
+
 tl::expected<void, Problem> read_target(std::string_view target, Request& request) {
   const std::size_t question = target.find('?');
   request.path = target.substr(0, question);
@@ -89,7 +112,8 @@ std::shared_ptr<Call> Front::begin(Head head, std::shared_ptr<Exchange> exchange
   return call;
 }
 
-tl::expected<void, Problem> Front::admit(RequestCall& call, const Head& head) {
+tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
+  if (auto good = split_target(head); !good) return good;
   if (auto good = read_target(head.target, call.request); !good) return good;
   if (auto good = origins_.check(head.headers); !good) return good;
   if (const std::string* origin = find_header(head.headers, "origin")) call.origin = *origin;

@@ -56,7 +56,7 @@ class Front final : public Receiver {
  private:
   friend class RequestCall;
 
-  tl::expected<void, Problem> admit(RequestCall& call, const Head& head);
+  tl::expected<void, Problem> admit(RequestCall& call, Head& head);
   tl::expected<void, Problem> admit_body(const RequestCall& call, const Head& head) const;
   std::optional<Response> preflight(const Head& head) const;
   std::string request_id(const Head& head);

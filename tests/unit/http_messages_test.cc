@@ -145,6 +145,31 @@ TEST_F(HttpMessages, WhatIsNotHttpIsRefused) {
   EXPECT_EQ(server_.ask("GET", "/healthz").status, 200);
 }
 
+TEST_F(HttpMessages, ATargetMayNameItsHostAndThenThatIsTheHost) {
+  const std::string other = "Host: evil.example\r\n";
+  const auto status = [&](const std::string& target, const std::string& headers) {
+    return answer_to("GET " + target + " HTTP/1.1\r\n" + headers + "\r\n").status;
+  };
+  EXPECT_EQ(status("http://localhost:7171/healthz", host()), 200);
+  EXPECT_EQ(status("HTTP://LOCALHOST/healthz", host()), 200);
+  EXPECT_EQ(status("https://[::1]:80/healthz?a=http://b", host()), 200);
+  EXPECT_EQ(status("http://localhost/test/large?bytes=1", host()), 200);
+  EXPECT_EQ(status("http://localhost?a=b", host()), status("/?a=b", host()));
+  EXPECT_EQ(status("http://localhost/healthz", other), 200);
+  EXPECT_EQ(status("http://evil.example/healthz", host()), 421);
+  EXPECT_EQ(status("http://localhost.evil.example/healthz", host()), 421);
+  EXPECT_EQ(status("http://localhost/healthz", ""), 400);
+  EXPECT_EQ(status("http://localhost/healthz", host() + host()), 400);
+  for (const char* target :
+       {"http://", "http:///healthz", "http://?a", "http://a@localhost/healthz",
+        "ftp://localhost/healthz", "://localhost/healthz", "http:/healthz"}) {
+    EXPECT_EQ(status(target, host()), 400) << target;
+  }
+  // A page is compared with the same host.
+  EXPECT_EQ(status("http://localhost/healthz", other + "Origin: http://localhost\r\n"), 200);
+  EXPECT_EQ(status("http://localhost/healthz", other + "Origin: http://evil.example\r\n"), 403);
+}
+
 TEST_F(HttpMessages, PathsAndMethodsThatAreNotThereAreToldApart) {
   EXPECT_EQ(server_.ask("GET", "/test/nothing").status, 404);
   EXPECT_EQ(server_.ask("GET", "/test/echo/").status, 404);
