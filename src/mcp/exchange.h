@@ -26,6 +26,10 @@ enum class LogLevel { kDebug, kInfo, kNotice, kWarning, kError, kCritical, kAler
 const char* to_string(LogLevel level);
 std::optional<LogLevel> parse_log_level(std::string_view text);
 
+// What a caller is told that sees some agents only.
+inline constexpr std::string_view kForAllAgents =
+    "items, sessions and checkpoints belong to the workspace: a key for all agents is needed";
+
 // Whoever asks, and what it may do. Over standard streams it is the person who started the server.
 struct Caller {
   std::string key;  // that it came with; empty: none

@@ -27,7 +27,8 @@ std::string value_of(const PromptValues& values, std::string_view name) {
 }
 
 // What is open now, as quoted data.
-std::string open_items(Workspace& workspace) {
+std::string open_items(Workspace& workspace, const Caller& caller) {
+  if (!caller.all_agents) return {};
   const auto desk = workspace.look();
   if (!desk) return {};
   const auto listing = workspace.items(**desk).list({});
@@ -56,7 +57,7 @@ PromptOutcome start(const PromptValues& values) {
   return one_message("Start a working session with what is open", text);
 }
 
-PromptOutcome close(Workspace& workspace, const PromptValues& values) {
+PromptOutcome close(Workspace& workspace, const PromptValues& values, const Caller& caller) {
   const std::string summary = value_of(values, "summary");
   std::string text =
       "End this working session. Resolve with resolve_thread what was done, then call "
@@ -64,10 +65,10 @@ PromptOutcome close(Workspace& workspace, const PromptValues& values) {
       "open_threads what is unresolved and not noted yet.\n";
   if (!summary.empty()) text += fmt::format("The summary: {}\n", summary);
   return one_message("Close the working session, and store what is open",
-                     text + open_items(workspace));
+                     text + open_items(workspace, caller));
 }
 
-PromptOutcome hand_off(Workspace& workspace, const PromptValues& values) {
+PromptOutcome hand_off(Workspace& workspace, const PromptValues& values, const Caller& caller) {
   const std::string title = value_of(values, "title");
   const std::string text = fmt::format(
       "Hand this work over to somebody who knows nothing of this conversation: call the tool "
@@ -75,7 +76,7 @@ PromptOutcome hand_off(Workspace& workspace, const PromptValues& values) {
       "{}with a summary of what was done and concrete next steps, and show me the prompt that it "
       "answers with.\n",
       title.empty() ? "" : fmt::format("with the title \"{}\", ", title));
-  return one_message("Hand the work over", text + open_items(workspace));
+  return one_message("Hand the work over", text + open_items(workspace, caller));
 }
 
 }  // namespace
@@ -96,15 +97,15 @@ std::vector<Prompt> workspace_prompts(Workspace& workspace) {
                      .title = "Close the session",
                      .description = "End with everything that is open stored for the next session",
                      .arguments = {{"summary", "what was done, if you want to say it yourself"}},
-                     .run = [&workspace](const PromptValues& values, const Exchange&) {
-                       return close(workspace, values);
+                     .run = [&workspace](const PromptValues& values, const Exchange& exchange) {
+                       return close(workspace, values, exchange.caller);
                      }});
   prompts.push_back({.name = "hand_off",
                      .title = "Hand off",
                      .description = "Write a checkpoint for whoever continues, with a prompt",
                      .arguments = {{"title", "what the work is about"}},
-                     .run = [&workspace](const PromptValues& values, const Exchange&) {
-                       return hand_off(workspace, values);
+                     .run = [&workspace](const PromptValues& values, const Exchange& exchange) {
+                       return hand_off(workspace, values, exchange.caller);
                      }});
   const auto projects = [&workspace](std::string_view argument, std::string_view begin,
                                      const Caller&) -> Result<std::vector<std::string>> {

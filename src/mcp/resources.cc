@@ -67,16 +67,13 @@ Result<std::vector<CheckpointEntry>> newest_checkpoints(const Workspace& workspa
   return workspace_checkpoints(workspace.settings()).list(query);
 }
 
-Result<std::vector<std::string>> list_all(Workspace& workspace, const Caller& caller) {
-  std::vector<std::string> all;
+// Items and checkpoints.
+Result<void> list_work(Workspace& workspace, Desk& desk, std::vector<std::string>& all) {
   all.push_back(
       entry(kItemsUri, "items", "Open work items", "What is unresolved in this workspace", kJson));
   all.push_back(
       entry(kCheckpointsUri, "checkpoints", "Checkpoints", "Where the work stood", kJson));
-  all.push_back(
-      entry(kThreadsUri, "threads", "Conversations", "The newest stored conversations", kJson));
-  SKEIN_ASSIGN(Desk* const desk, workspace.look());
-  SKEIN_ASSIGN(const ItemListing items, workspace.items(*desk).list({}));
+  SKEIN_ASSIGN(const ItemListing items, workspace.items(desk).list({}));
   for (std::size_t i = 0; i < std::min(items.items.size(), limits::kListedItems); ++i) {
     const WorkItem& item = items.items[i].item;
     all.push_back(entry(with(kItemUri, item.id), item.id, shortened(item.text), "", kJson));
@@ -85,6 +82,15 @@ Result<std::vector<std::string>> list_all(Workspace& workspace, const Caller& ca
   for (const CheckpointEntry& each : checkpoints) {
     all.push_back(entry(with(kCheckpointUri, each.id), each.id, shortened(each.title), "", kJson));
   }
+  return {};
+}
+
+Result<std::vector<std::string>> list_all(Workspace& workspace, const Caller& caller) {
+  std::vector<std::string> all;
+  SKEIN_ASSIGN(Desk* const desk, workspace.look());
+  if (caller.all_agents) SKEIN_TRY(list_work(workspace, *desk, all));
+  all.push_back(
+      entry(kThreadsUri, "threads", "Conversations", "The newest stored conversations", kJson));
   SKEIN_ASSIGN(const auto threads, newest_threads(*desk, caller, limits::kListedThreads));
   for (const Manifest& each : threads) {
     all.push_back(entry(with(kThreadUri, each.id.str()), each.id.str(),
@@ -130,6 +136,11 @@ Result<std::string> read_checkpoint(const Workspace& workspace, std::string_view
 
 Result<std::string> read_one(Workspace& workspace, std::string_view uri, const Caller& caller) {
   SKEIN_ASSIGN(Desk* const desk, workspace.look());
+  const bool work = uri == kItemsUri || uri == kCheckpointsUri || uri.starts_with(kItemUri) ||
+                    uri.starts_with(kCheckpointUri);
+  if (work && !caller.all_agents) {
+    return fail(ErrorCode::kNotFound, std::string(kForAllAgents));
+  }
   if (uri == kItemsUri) return read_items(workspace, *desk);
   if (uri == kThreadsUri) return read_threads(*desk, caller);
   if (uri == kCheckpointsUri) {
@@ -153,6 +164,7 @@ Result<std::vector<std::string>> complete(Workspace& workspace, std::string_view
     if (id.starts_with(begin) && values.size() <= limits::kMaxCompletions) values.push_back(id);
   };
   SKEIN_ASSIGN(Desk* const desk, workspace.look());
+  if (!caller.all_agents && !uri_template.starts_with(kThreadUri)) return values;
   if (uri_template.starts_with(kItemUri)) {
     SKEIN_ASSIGN(const ItemListing items, workspace.items(*desk).list({}));
     for (const ListedItem& listed : items.items) add(listed.item.id);

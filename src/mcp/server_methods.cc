@@ -195,6 +195,9 @@ Server::Answer Server::call_tool(JsonFields& fields, const Exchange& exchange, P
   if (!tool.read_only && !exchange.caller.may_write) {
     return tool_result(tool, {.text = "this key may only read", .is_error = true}, exchange);
   }
+  if (tool.of_workspace && !exchange.caller.all_agents) {
+    return tool_result(tool, {.text = std::string(kForAllAgents), .is_error = true}, exchange);
+  }
   Result<Arguments> arguments = Arguments();
   if (tool.own_schema.empty()) {
     arguments = Arguments::read(tool.parameters, object, workspace_.clock().now());

@@ -82,6 +82,8 @@ struct Tool {
   bool read_only = false;
   bool destructive = false;
   bool idempotent = false;
+  // About what belongs to the workspace and to no agent: for callers that see all agents.
+  bool of_workspace = false;
   std::function<ToolOutcome(const Arguments& arguments, const Exchange& exchange)> run;
   Json own_schema = {};  // instead of that of the parameters; or absent
 };

@@ -256,8 +256,10 @@ std::vector<Tool> session_tools(Workspace& workspace) {
 
 std::vector<Tool> workspace_tools(Workspace& workspace) {
   std::vector<Tool> all;
-  for (auto* const make :
-       {session_tools, item_tools, checkpoint_tools, search_tools, conversation_tools}) {
+  for (auto* const make : {session_tools, item_tools, checkpoint_tools}) {
+    for (Tool& tool : make(workspace)) all.emplace_back(std::move(tool)).of_workspace = true;
+  }
+  for (auto* const make : {search_tools, conversation_tools}) {
     for (Tool& tool : make(workspace)) all.push_back(std::move(tool));
   }
   return all;

@@ -1,0 +1,368 @@
+// Every route of every face, as the server has them, asked by everybody who may not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <boost/json.hpp>
+#include <set>
+
+#include "http/langgraph/routes.h"
+#include "http/routes.h"
+#include "support/mcp_stdio.h"
+#include "support/rest_world.h"
+
+namespace skein::test {
+namespace {
+
+using http::Access;
+using http::Route;
+using http::RouteSet;
+
+std::vector<RouteSet> all_sets(RestWorld& world) {
+  return http::all_routes(world.server().service(), {.metrics = [] { return std::string(); },
+                                                     .stopping = [] { return false; }});
+}
+
+// A path of the route, with what there is in the world.
+std::string path_of(const RestWorld& world, const Route& route) {
+  std::string path = route.path;
+  for (std::size_t at = path.find('{'); at != std::string::npos; at = path.find('{')) {
+    const std::size_t end = path.find('}', at);
+    const std::string name = path.substr(at + 1, end - at - 1);
+    std::string value = "mine";
+    if (name == "thread_id") value = world.thread;
+    if (name == "run_id") value = world.run;
+    path.replace(at, end + 1 - at, value);
+  }
+  return path;
+}
+
+TEST(RouteAccess, OnlyTheseNeedNoKey) {
+  RestWorld world;
+  std::set<std::string> open;
+  for (const RouteSet& set : all_sets(world)) {
+    if (set.name == "page") continue;  // files that everybody has
+    for (const Route& route : set.routes) {
+      if (route.access == Access::kOpen) open.insert(route.name);
+    }
+  }
+  EXPECT_EQ(open,
+            (std::set<std::string>{"health", "readiness", "openapi", "docs", "lgOk", "lgInfo"}));
+}
+
+TEST(RouteAccess, WithoutAKeyOrWithAWrongOneNothingIsToldAndNothingHappens) {
+  RestWorld world;
+  const std::string before = world.traces();
+  for (const RouteSet& set : all_sets(world)) {
+    for (const Route& route : set.routes) {
+      if (route.access == Access::kOpen) continue;
+      for (const std::string& key : {std::string(), world.admin + "x", std::string("sk-none")}) {
+        const std::string body = route.body ? "{}" : "";
+        const Answered answered = world.ask(route.method, path_of(world, route), body, key);
+        EXPECT_EQ(answered.status, 401) << route.name << " " << answered;
+        EXPECT_EQ(answered.body.find(RestWorld::kSecret), std::string::npos) << route.name;
+      }
+    }
+  }
+  EXPECT_EQ(world.traces(), before);
+}
+
+TEST(RouteAccess, AKeyThatMayLessThanTheRouteWantsChangesNothing) {
+  RestWorld world;
+  const std::string before = world.traces();
+  for (const RouteSet& set : all_sets(world)) {
+    for (const Route& route : set.routes) {
+      for (const auto& [key, access] :
+           {std::pair{world.reader, Access::kRead}, std::pair{world.my_writer, Access::kWrite}}) {
+        if (route.access <= access) continue;
+        const std::string body = route.body ? "{}" : "";
+        const Answered answered = world.ask(route.method, path_of(world, route), body, key);
+        EXPECT_EQ(answered.status, 403) << route.name << " " << answered;
+      }
+    }
+  }
+  EXPECT_EQ(world.traces(), before);
+}
+
+// --- LangGraph's routes, and the key of another agent ---
+
+struct LangGraphSample {
+  std::string route;
+  std::string target;
+  std::string body = {};
+  int others = 404;  // for the key of another agent
+  int status = 200;  // for a key that may
+};
+
+class LangGraphAccess : public testing::Test {
+ protected:
+  LangGraphAccess() : routes_(http::langgraph_routes(world_.server().service())) {
+    thread_ = made("/threads", R"({"metadata":{"graph_id":"mine"}})", "thread_id");
+    const std::string run = R"({"assistant_id":"mine","input":{"messages":"tourmaline"}})";
+    ask("POST", on_thread("/runs/wait"), run, world_.admin);
+    run_ = text_at(ask("GET", on_thread("/runs"), "", world_.admin), "/0/run_id");
+    checkpoint_ =
+        text_at(ask("GET", on_thread("/state"), "", world_.admin), "/checkpoint/checkpoint_id");
+    cron_ = made("/runs/crons",
+                 R"({"assistant_id":"mine","schedule":"0 9 * * *","input":{"messages":"x"}})",
+                 "cron_id");
+    world_.server().service().runner().finish_effects();
+  }
+
+  static std::string text_at(const Answered& answered, const char* pointer) {
+    const auto json = answered.json();
+    boost::system::error_code error;
+    const auto* value = json.find_pointer(pointer, error);
+    EXPECT_NE(value, nullptr) << pointer << answered;
+    return value == nullptr ? "" : std::string(value->as_string());
+  }
+  std::string made(const std::string& path, const std::string& body, const std::string& field) {
+    const Answered answered = ask("POST", path, body, world_.admin);
+    EXPECT_EQ(answered.status, 200) << answered;
+    return text_at(answered, ("/" + field).c_str());
+  }
+  std::string on_thread(const std::string& rest) const { return "/threads/" + thread_ + rest; }
+
+  Answered ask(const std::string& method, const std::string& target, const std::string& body,
+               const std::string& key) {
+    if (target.find("stream") == std::string::npos) return world_.ask(method, target, body, key);
+    HttpConnection connection(world_.server().port());
+    connection.send_request(method, target, body, {{"X-Api-Key", key}});
+    return connection.read_head();
+  }
+  const Route& route(const std::string& name) const {
+    for (const Route& one : routes_.routes) {
+      if (one.name == name) return one;
+    }
+    ADD_FAILURE() << "there is no route " << name;
+    return routes_.routes.front();
+  }
+
+  std::vector<LangGraphSample> samples() const;
+
+  RestWorld world_;
+  RouteSet routes_;
+  std::string thread_;
+  std::string run_;
+  std::string checkpoint_;
+  std::string cron_;
+};
+
+std::vector<LangGraphSample> LangGraphAccess::samples() const {
+  const std::string run = R"({"assistant_id":"mine","input":{"messages":"tourmaline"},)"
+                          R"("multitask_strategy":"enqueue"})";
+  const std::string one_run = on_thread("/runs/" + run_);
+  const std::string item = R"({"namespace":["a"],"key":"k","value":{"x":1}})";
+  const std::string saved = R"({"thread_id":"t","checkpoint_id":"c")";
+  return {
+      {"lgOk", "/ok", "", 200},
+      {"lgInfo", "/info", "", 200},
+      {"lgSearchAssistants", "/assistants/search", "{}", 200},
+      {"lgCountAssistants", "/assistants/count", "{}", 200},
+      {"lgGetAssistant", "/assistants/mine"},
+      {"lgGetGraph", "/assistants/mine/graph"},
+      {"lgGetSchemas", "/assistants/mine/schemas"},
+      {"lgGetSubgraphs", "/assistants/mine/subgraphs"},
+      {"lgGetSubgraph", "/assistants/mine/subgraphs/x"},
+      {"lgGetVersions", "/assistants/mine/versions", "{}"},
+      {"lgCreateAssistant", "/assistants", "", 403, 422},
+      {"lgUpdateAssistant", "/assistants/mine", "", 403, 422},
+      {"lgDeleteAssistant", "/assistants/mine", "", 403, 422},
+      {"lgSetLatest", "/assistants/mine/latest", "", 403, 422},
+      {"lgCreateThread", "/threads", R"({"metadata":{"graph_id":"mine"}})"},
+      {"lgGetThread", on_thread("")},
+      {"lgUpdateThread", on_thread(""), R"({"metadata":{"n":1}})"},
+      {"lgCopyThread", on_thread("/copy")},
+      {"lgSearchThreads", "/threads/search", R"({"limit":1000})", 200},
+      {"lgCountThreads", "/threads/count", "{}", 200},
+      {"lgGetState", on_thread("/state")},
+      {"lgGetStateById", on_thread("/state/" + checkpoint_)},
+      {"lgGetStateAt", on_thread("/state/checkpoint"),
+       R"({"checkpoint":{"checkpoint_id":")" + checkpoint_ + "\"}}"},
+      {"lgGetHistory", on_thread("/history?limit=1000")},
+      {"lgPostHistory", on_thread("/history"), R"({"limit":1000})"},
+      {"lgUpdateState", on_thread("/state"), R"({"values":{"n":1}})"},
+      {"lgListRuns", on_thread("/runs?limit=1000")},
+      {"lgGetRun", one_run},
+      {"lgJoinRun", one_run + "/join"},
+      {"lgJoinStream", one_run + "/stream"},
+      {"lgJoinStreamAlone", "/runs/" + run_ + "/stream"},
+      {"lgCancelRun", one_run + "/cancel", "", 404, 202},
+      {"lgCancelRuns", "/runs/cancel", R"({"run_ids":[")" + run_ + "\"]}", 404, 204},
+      {"lgCreateRun", on_thread("/runs"), run},
+      {"lgWaitRun", on_thread("/runs/wait"), run},
+      {"lgStreamRun", on_thread("/runs/stream"), run},
+      {"lgCreateRunAlone", "/runs", run},
+      {"lgWaitRunAlone", "/runs/wait", run},
+      {"lgStreamRunAlone", "/runs/stream", run},
+      {"lgBatchRuns", "/runs/batch", "[" + run + "]"},
+      {"lgDeleteRun", one_run, "", 404, 204},
+      {"lgCommand", on_thread("/commands"),
+       R"({"id":1,"method":"run.start","params":{"assistant_id":"mine","input":{"messages":"x"}}})"},
+      {"lgStreamEvents", on_thread("/stream/events"), R"({"channels":["values"]})"},
+      {"lgCreateCron", "/runs/crons",
+       R"({"assistant_id":"mine","schedule":"0 9 * * *","input":{"messages":"x"}})"},
+      {"lgSearchCrons", "/runs/crons/search", R"({"limit":1000})", 200},
+      {"lgCountCrons", "/runs/crons/count", "{}", 200},
+      {"lgUpdateCron", "/runs/crons/" + cron_, "", 422, 422},
+      {"lgCreateThreadCron", on_thread("/runs/crons"), "", 422, 422},
+      {"lgDeleteCron", "/runs/crons/" + cron_},
+      {"lgPutItem", "/store/items", item, 403, 204},
+      {"lgGetItem", "/store/items?namespace=a&key=k", "", 403},
+      {"lgSearchItems", "/store/items/search", R"({"namespace_prefix":[],"limit":1000})", 403},
+      {"lgListNamespaces", "/store/namespaces", R"({"limit":1000})", 403},
+      {"lgDeleteItem", "/store/items", R"({"namespace":["a"],"key":"k"})", 403, 204},
+      {"saverPut", "/saver/put", saved + R"(,"checkpoint":{},"metadata":{}})", 403, 204},
+      {"saverWrites", "/saver/writes", saved + R"(,"task_id":"w","writes":[]})", 403, 204},
+      {"saverGet", "/saver/get", saved + "}", 403},
+      {"saverList", "/saver/list", R"({"limit":1000})", 403},
+      {"saverDelete", "/saver/delete", R"({"thread_id":"t"})", 403, 204},
+      {"lgDeleteThread", on_thread(""), "", 404, 204},
+  };
+}
+
+TEST_F(LangGraphAccess, EveryRouteHasASample) {
+  std::set<std::string> sampled;
+  for (const LangGraphSample& sample : samples()) sampled.insert(sample.route);
+  std::set<std::string> there;
+  for (const Route& one : routes_.routes) there.insert(one.name);
+  EXPECT_EQ(sampled, there);
+}
+
+// So that the others are refused for who asks, and not for what; limits are at their largest.
+TEST_F(LangGraphAccess, TheSamplesAreGoodForAKeyThatMay) {
+  for (const LangGraphSample& sample : samples()) {
+    const Answered answered =
+        ask(route(sample.route).method, sample.target, sample.body, world_.admin);
+    EXPECT_EQ(answered.status, sample.status) << sample.route << answered;
+  }
+}
+
+TEST_F(LangGraphAccess, TheKeyOfAnotherAgentFindsNothingAndChangesNothing) {
+  const std::string before = world_.traces();
+  for (const LangGraphSample& sample : samples()) {
+    const Answered answered =
+        ask(route(sample.route).method, sample.target, sample.body, world_.their_writer);
+    EXPECT_EQ(answered.status, sample.others) << sample.route << answered;
+    for (const std::string& hidden :
+         {thread_, run_, cron_, std::string("tourmaline"), std::string("\"mine\"")}) {
+      if (answered.status == 200) {
+        EXPECT_EQ(answered.body.find(hidden), std::string::npos) << sample.route << answered;
+      }
+    }
+  }
+  EXPECT_EQ(world_.traces(), before);
+}
+
+// --- The tools of MCP ---
+
+class McpAccess : public testing::Test {
+ protected:
+  Answered call(const std::string& method, const std::string& members, const std::string& name,
+                const std::string& key) {
+    std::vector<HttpHeader> headers = {{"MCP-Protocol-Version", "2026-07-28"},
+                                       {"Mcp-Method", method},
+                                       {"Accept", "application/json, text/event-stream"},
+                                       {"X-Api-Key", key}};
+    if (!name.empty()) headers.push_back({"Mcp-Name", name});
+    const std::string body = R"({"jsonrpc":"2.0","id":1,"method":")" + method + R"(","params":{)" +
+                             members + (members.empty() ? "" : ",") + std::string(kModernMeta) +
+                             "}}";
+    return HttpConnection(world_.server().port()).ask("POST", "/mcp", body, headers);
+  }
+  Answered call_tool(const std::string& name, const std::string& arguments,
+                     const std::string& key) {
+    return call("tools/call", R"("name":")" + name + R"(","arguments":)" + arguments, name, key);
+  }
+  boost::json::array tools() {
+    const Answered answered = call("tools/list", "", "", world_.admin);
+    EXPECT_EQ(answered.status, 200) << answered;
+    return answered.json().at("result").at("tools").as_array();
+  }
+
+  RestWorld world_;
+};
+
+TEST_F(McpAccess, NoToolThatWritesDoesSoForAKeyThatMayOnlyRead) {
+  const std::string before = world_.traces();
+  int writing = 0;
+  for (const auto& tool : tools()) {
+    if (tool.at("annotations").at("readOnlyHint").as_bool()) continue;
+    ++writing;
+    const std::string name(tool.at("name").as_string());
+    const Answered answered = call_tool(name, "{}", world_.reader);
+    EXPECT_EQ(answered.status, 200) << name << answered;
+    EXPECT_NE(answered.body.find("this key may only read"), std::string::npos) << name << answered;
+  }
+  EXPECT_GE(writing, 5);
+  EXPECT_EQ(world_.traces(), before);
+}
+
+// Every argument that a tool has, with what belongs to somebody else.
+std::string arguments_for(const RestWorld& world, const boost::json::value& tool) {
+  boost::json::object arguments;
+  const auto& schema = tool.at("inputSchema").as_object();
+  const auto* properties = schema.if_contains("properties");
+  if (properties == nullptr) return "{}";
+  const auto* required = schema.if_contains("required");
+  for (const auto& [key, about] : properties->as_object()) {
+    const std::string name(key);
+    const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
+    const bool needed =
+        required != nullptr && std::find(required->as_array().begin(), required->as_array().end(),
+                                         boost::json::value(key)) != required->as_array().end();
+    if (has("conversation")) {
+      arguments[key] = world.thread;
+    } else if (has("agent")) {
+      arguments[key] = "mine";
+    } else if (has("session")) {
+      arguments[key] = world.session;
+    } else if (has("thread") && has("id")) {
+      arguments[key] = name.starts_with("checkpoint") ? world.checkpoint : world.item;
+    } else if (needed) {
+      const auto* type = about.as_object().if_contains("type");
+      const std::string kind =
+          type != nullptr && type->is_string() ? std::string(type->as_string()) : "";
+      arguments[key] = kind == "integer" || kind == "number" ? boost::json::value(1)
+                       : kind == "array" ? boost::json::value(boost::json::array())
+                                         : boost::json::value("x");
+    }
+  }
+  return boost::json::serialize(arguments);
+}
+
+TEST_F(McpAccess, NoToolShowsOrChangesWhatBelongsToAnotherAgent) {
+  const std::string before = world_.traces();
+  for (const auto& tool : tools()) {
+    const std::string name(tool.at("name").as_string());
+    const std::string arguments = arguments_for(world_, tool);
+    const Answered answered = call_tool(name, arguments, world_.their_writer);
+    EXPECT_EQ(answered.status, 200) << name << answered;
+    EXPECT_EQ(answered.body.find(RestWorld::kSecret), std::string::npos)
+        << name << arguments << answered;
+    EXPECT_EQ(world_.traces(), before) << name << arguments << answered;
+  }
+}
+
+TEST_F(McpAccess, NoResourceOrPromptShowsWhatBelongsToAnotherAgent) {
+  std::vector<std::string> uris;
+  const auto listed = call("resources/list", "", "", world_.admin).json();
+  for (const auto& resource : listed.at("result").at("resources").as_array()) {
+    uris.emplace_back(resource.at("uri").as_string());
+  }
+  EXPECT_GE(uris.size(), 6U);
+  std::vector<Answered> all = {call("resources/list", "", "", world_.their_writer)};
+  for (const std::string& uri : uris) {
+    all.push_back(call("resources/read", R"("uri":")" + uri + "\"", uri, world_.their_writer));
+  }
+  for (const std::string name : {"start_session", "close_session", "hand_off"}) {
+    all.push_back(call("prompts/get", R"("name":")" + name + "\"", name, world_.their_writer));
+  }
+  for (const Answered& answered : all) {
+    if (answered.json().as_object().contains("error")) continue;  // which names what was asked for
+    EXPECT_EQ(answered.body.find(RestWorld::kSecret), std::string::npos) << answered;
+    EXPECT_EQ(answered.body.find(world_.thread + "\""), std::string::npos) << answered;
+  }
+}
+
+}  // namespace
+}  // namespace skein::test
