@@ -98,7 +98,7 @@ TEST(HttpLimits, WhoeverReadsGetsTheRoomOfThoseWhoDoNot) {
     got += answered.status == 200 ? 1 : 0;
     ASSERT_EQ(server.ask("GET", "/test/large?bytes=10000").status, 200);
   }
-  EXPECT_TRUE(has_dropped_somebody(server));
+  while (!has_dropped_somebody(server)) std::this_thread::sleep_for(20ms);  // it is told in a while
 }
 
 TEST(HttpLimits, BytesThatManyReadersShareCountOnce) {
