@@ -16,6 +16,7 @@ class AppendJob : public Job {
   explicit AppendJob(AppendPart& part) : part_(part) {
     items = part.items.size();
     bytes = part.bytes;
+    subject = part.items.front().append->thread.bits();
   }
 
   void want(Wanted& wanted) override {

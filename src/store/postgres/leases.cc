@@ -42,7 +42,9 @@ class LeaseJob : public Job {
  public:
   LeaseJob(const StoreOptions& options, ThreadId id, std::string_view holder,
            std::chrono::milliseconds ttl, std::optional<LeaseToken> token)
-      : options_(options), id_(id), holder_(holder), ttl_(ttl), token_(token) {}
+      : options_(options), id_(id), holder_(holder), ttl_(ttl), token_(token) {
+    subject = id.bits();
+  }
 
   void want(Wanted& wanted) override { wanted.threads.insert(id_); }
 

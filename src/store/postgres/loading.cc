@@ -19,6 +19,7 @@ constexpr char kEnter[] =
     " set_config('lock_timeout', $2::text, true),"
     " set_config('idle_in_transaction_session_timeout', $3::text, true),"
     " set_config('enable_seqscan', 'off', true),"
+    " set_config('plan_cache_mode', 'force_generic_plan', true),"
     " set_config('synchronous_commit', CASE WHEN $4::bigint = 0 THEN 'off'"
     "  WHEN current_setting('synchronous_commit') = 'off' THEN 'on'"
     "  ELSE current_setting('synchronous_commit') END, true)"
@@ -54,7 +55,8 @@ constexpr char kWitnesses[] =
     "SELECT e.id, e.seq, e.g FROM unnest($1::bigint[], $2::bigint[]) AS w(id, seq)"
     " JOIN skein.events e ON e.id = w.id AND e.seq = w.seq";
 constexpr char kPositions[] =
-    "SELECT nextval('skein.feed'), (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    "SELECT nextval('skein.feed'),"
+    " (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint)"  // once, not for each
     " FROM generate_series(1, greatest($1::bigint, 1))";
 
 Column column_of(const std::set<ThreadId>& ids) {

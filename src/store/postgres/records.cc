@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/checksum.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "store/checks.h"
@@ -32,6 +33,7 @@ class WriteJob : public Job {
  public:
   explicit WriteJob(std::span<const RecordWrite> writes) : writes_(writes) {
     items = writes.size();
+    if (!writes.empty()) subject = checksum(writes.front().key);
     for (const RecordWrite& write : writes) bytes += write.bytes ? write.bytes->size() : 0;
   }
 

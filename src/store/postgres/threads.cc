@@ -73,6 +73,10 @@ class CreateJob : public Job {
       bytes += events_.back().body.size();
     }
     items = 1 + events_.size();
+    if (request.from)
+      subject = request.from->thread.bits();
+    else if (request.id)
+      subject = request.id->bits();
     if (request.alias) {
       if (auto alias = check_alias(*request.alias)) alias_ = std::move(*alias);
     }
@@ -215,7 +219,9 @@ class UpdateJob : public Job {
  public:
   UpdateJob(const StoreOptions& options, ThreadId id, const ManifestPatch& patch,
             const UpdateOptions& update)
-      : options_(options), id_(id), patch_(patch), update_(update) {}
+      : options_(options), id_(id), patch_(patch), update_(update) {
+    subject = id.bits();
+  }
 
   void want(Wanted& wanted) override {
     wanted.threads.insert(id_);
@@ -288,7 +294,9 @@ class UpdateJob : public Job {
 
 class RemoveJob : public Job {
  public:
-  RemoveJob(ThreadId id, const UpdateOptions& options) : id_(id), options_(options) {}
+  RemoveJob(ThreadId id, const UpdateOptions& options) : id_(id), options_(options) {
+    subject = id.bits();
+  }
 
   void want(Wanted& wanted) override {
     wanted.threads.insert(id_);

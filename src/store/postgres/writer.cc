@@ -30,18 +30,18 @@ Committed look_for_proof(const std::vector<Job*>& jobs, Loaded& loaded) {
 
 }  // namespace
 
-Writer::Writer(const Settings& settings, std::function<void()> committed)
+Lane::Lane(const Settings& settings, std::function<void()> committed)
     : settings_(settings),
       committed_(std::move(committed)),
       channel_(feed_channel(settings)),
       group_({}, [this](std::span<GroupCommit::Request* const> batch) { execute(batch); }) {}
 
-Result<void> Writer::run(Job& job) {
+Result<void> Lane::run(Job& job) {
   group_.submit(job);
   return std::move(job.outcome_);
 }
 
-void Writer::execute(std::span<GroupCommit::Request* const> batch) {
+void Lane::execute(std::span<GroupCommit::Request* const> batch) {
   Jobs jobs;
   jobs.reserve(batch.size());
   for (GroupCommit::Request* request : batch) jobs.push_back(static_cast<Job*>(request));
@@ -49,7 +49,7 @@ void Writer::execute(std::span<GroupCommit::Request* const> batch) {
   committed_();
 }
 
-Writer::Jobs Writer::settle(const Jobs& jobs) {
+Lane::Jobs Lane::settle(const Jobs& jobs) {
   Jobs again;
   const auto done = transact(jobs, again);
   if (!done && jobs.size() > 1 && failure_.waited_for_a_lock()) {
@@ -64,7 +64,7 @@ Writer::Jobs Writer::settle(const Jobs& jobs) {
   return done ? again : Jobs();
 }
 
-Result<void> Writer::transact(const Jobs& jobs, Jobs& again) {
+Result<void> Lane::transact(const Jobs& jobs, Jobs& again) {
   const Deadline deadline = std::chrono::steady_clock::now() + settings_.timeout;
   Backoff backoff;
   bool in_doubt = false;
@@ -80,7 +80,7 @@ Result<void> Writer::transact(const Jobs& jobs, Jobs& again) {
   }
 }
 
-Result<void> Writer::connect() {
+Result<void> Lane::connect() {
   if (connection_ && !connection_->usable()) connection_.reset();
   if (connection_) return {};
   auto opened = Connection::open(settings_);
@@ -92,7 +92,7 @@ Result<void> Writer::connect() {
   return {};
 }
 
-Result<Loaded> Writer::load(const Jobs& jobs, bool may_move, Deadline deadline) {
+Result<Loaded> Lane::load(const Jobs& jobs, bool may_move, Deadline deadline) {
   SKEIN_TRY(connect());
   Wanted wanted;
   for (Job* job : jobs) job->want(wanted);
@@ -105,7 +105,7 @@ Result<Loaded> Writer::load(const Jobs& jobs, bool may_move, Deadline deadline) 
   return tl::unexpected(answers.error());
 }
 
-Result<void> Writer::resolve(const Jobs& jobs, bool& in_doubt, bool& done, Deadline deadline) {
+Result<void> Lane::resolve(const Jobs& jobs, bool& in_doubt, bool& done, Deadline deadline) {
   SKEIN_ASSIGN(Loaded loaded, load(jobs, false, deadline));
   const Committed before = look_for_proof(jobs, loaded);
   done = before == Committed::kYes;
@@ -119,7 +119,7 @@ Result<void> Writer::resolve(const Jobs& jobs, bool& in_doubt, bool& done, Deadl
               "whether it took effect is not known");
 }
 
-Result<void> Writer::attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadline deadline) {
+Result<void> Lane::attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadline deadline) {
   if (in_doubt) {
     bool done = false;
     SKEIN_TRY(resolve(jobs, in_doubt, done, deadline));
@@ -143,7 +143,7 @@ Result<void> Writer::attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Dead
   return {};
 }
 
-Result<void> Writer::commit(bool& in_doubt, Deadline deadline) {
+Result<void> Lane::commit(bool& in_doubt, Deadline deadline) {
   connection_->queue(kCommit);
   // Only a hint, and in a transaction of its own: nobody waits for it, and it makes no commits wait
   // for each other.
@@ -168,13 +168,21 @@ Result<void> Writer::commit(bool& in_doubt, Deadline deadline) {
   return {};
 }
 
-void Writer::roll_back(Deadline deadline) {
+void Lane::roll_back(Deadline deadline) {
   // A server that no longer takes writes is left: another may.
   if (failure_.passing()) connection_.reset();
   if (!connection_ || !connection_->usable()) return;
   connection_->queue(kRollback);
   // When that fails, the connection is of no use, and the server rolls back by itself.
   if (!connection_->exchange(deadline)) connection_.reset();
+}
+
+Writer::Writer(const Settings& settings, const std::function<void()>& committed)
+    : lanes_{{settings, committed}, {settings, committed}} {}
+
+Result<void> Writer::run(Job& job) {
+  const std::uint64_t subject = job.subject.value_or(turn_.fetch_add(1, std::memory_order_relaxed));
+  return lanes_[subject % kLanes].run(job);
 }
 
 }  // namespace skein::postgres

@@ -1,6 +1,8 @@
-// The one writer of this process: jobs, executed many to a transaction, in two round trips.
+// What writes: jobs, executed many to a transaction, in two round trips.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +26,10 @@ class Job : public GroupCommit::Request {
  public:
   virtual ~Job() = default;
 
+  // What it writes to: jobs with the same number never wait for each other's locks. None: it does
+  // not matter.
+  std::optional<std::uint64_t> subject;
+
   // Adds what it must know. Called anew for each attempt.
   virtual void want(Wanted& wanted) = 0;
   // Decides and writes; may be called again, when the transaction did not take effect. If what
@@ -34,15 +40,15 @@ class Job : public GroupCommit::Request {
   virtual Committed committed(Loaded& loaded) const = 0;
 
  private:
-  friend class Writer;
+  friend class Lane;
   Result<void> outcome_;
 };
 
-// Thread-safe.
-class Writer {
+// One connection, one transaction at a time. Thread-safe.
+class Lane {
  public:
   // `committed` is called after each commit, from any thread. `settings` is borrowed.
-  Writer(const Settings& settings, std::function<void()> committed);
+  Lane(const Settings& settings, std::function<void()> committed);
 
   // Returns when the job is durable, or failed. A commit whose answer was lost is looked into: it
   // is done again only if it did not take effect.
@@ -74,6 +80,22 @@ class Writer {
   Failure failure_;  // of the last attempt
 
   GroupCommit group_;
+};
+
+// Two lanes: while the server works or flushes for one, the other gathers. Between them it is as
+// between two processes. Thread-safe.
+class Writer {
+ public:
+  // As of Lane.
+  Writer(const Settings& settings, const std::function<void()>& committed);
+
+  Result<void> run(Job& job);
+
+ private:
+  static constexpr std::size_t kLanes = 2;
+
+  Lane lanes_[kLanes];
+  std::atomic<std::uint64_t> turn_{0};  // for jobs without a subject
 };
 
 }  // namespace skein::postgres
