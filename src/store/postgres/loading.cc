@@ -13,7 +13,8 @@ constexpr char kBegin[] = "BEGIN ISOLATION LEVEL READ COMMITTED";
 // From here on the feed goes no further than `last_value`, until the transaction is over: all
 // numbers that it takes are later ones. Neither a lock that somebody else holds nor a client that
 // stopped keeps others waiting for long. Plans that are made while tables are
-// small must do when they are large.
+// small must do when they are large; and they are made once: for an array of one PostgreSQL thinks
+// a plan of its own worth while, each time.
 constexpr char kEnter[] =
     "SELECT pg_advisory_xact_lock_shared($1::bigint::int, (last_value & 2147483647)::int),"
     " set_config('lock_timeout', $2::text, true),"

@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "store/checks.h"
 #include "store/lease.h"
+#include "store/run_job.h"
 
 namespace skein::postgres {
 namespace {
@@ -133,9 +134,7 @@ Result<Answer> read_step(Connection& connection, const std::string& collection, 
 Result<std::vector<Version>> write_records(Writer& writer, std::span<const RecordWrite> writes) {
   SKEIN_TRY(check_writes(writes));
   if (writes.empty()) return std::vector<Version>();
-  WriteJob job(writes);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<WriteJob>(writer, writes);
 }
 
 Result<std::vector<Record>> scan_records(Pool& pool, const ScanRange& range,

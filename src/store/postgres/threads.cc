@@ -9,6 +9,7 @@
 #include "store/checks.h"
 #include "store/codec.h"
 #include "store/lease.h"
+#include "store/run_job.h"
 
 namespace skein::postgres {
 namespace {
@@ -355,22 +356,16 @@ class RemoveJob : public Job {
 Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
                                const NewThread& request) {
   SKEIN_TRY(check_new_thread(request));
-  CreateJob job(options, request);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<CreateJob>(writer, options, request);
 }
 
 Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, ThreadId id,
                                const ManifestPatch& patch, const UpdateOptions& update) {
-  UpdateJob job(options, id, patch, update);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<UpdateJob>(writer, options, id, patch, update);
 }
 
 Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options) {
-  RemoveJob job(id, options);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<RemoveJob>(writer, id, options);
 }
 
 }  // namespace skein::postgres

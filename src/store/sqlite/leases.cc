@@ -2,6 +2,7 @@
 
 #include "core/try.h"
 #include "store/checks.h"
+#include "store/run_job.h"
 
 namespace skein::sqlite {
 namespace {
@@ -73,9 +74,7 @@ Result<Lease> lease_thread(Writer& writer, const StoreOptions& options, ThreadId
                            std::string_view holder, std::chrono::milliseconds ttl,
                            std::optional<LeaseToken> token) {
   SKEIN_TRY(check_lease(holder, ttl, token));
-  LeaseJob job(options, id, holder, ttl, token);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<LeaseJob>(writer, options, id, holder, ttl, token);
 }
 
 }  // namespace skein::sqlite

@@ -5,6 +5,7 @@
 #include "core/quote.h"
 #include "core/try.h"
 #include "store/checks.h"
+#include "store/run_job.h"
 #include "store/sqlite/leases.h"
 #include "store/sqlite/rows.h"
 
@@ -115,9 +116,7 @@ class WriteJob : public Job {
 Result<std::vector<Version>> write_records(Writer& writer, std::span<const RecordWrite> writes) {
   SKEIN_TRY(check_writes(writes));
   if (writes.empty()) return std::vector<Version>();
-  WriteJob job(writes);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<WriteJob>(writer, writes);
 }
 
 Result<std::vector<Record>> scan_records(Readers& readers, const ScanRange& range,

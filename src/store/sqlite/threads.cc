@@ -7,6 +7,7 @@
 #include "core/try.h"
 #include "store/checks.h"
 #include "store/codec.h"
+#include "store/run_job.h"
 #include "store/sqlite/appends.h"
 #include "store/sqlite/leases.h"
 #include "store/sqlite/manifests.h"
@@ -225,22 +226,16 @@ class RemoveJob : public Job {
 Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
                                const NewThread& request) {
   SKEIN_TRY(check_new_thread(request));
-  CreateJob job(options, request);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<CreateJob>(writer, options, request);
 }
 
 Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, ThreadId id,
                                const ManifestPatch& patch, const UpdateOptions& update) {
-  UpdateJob job(options, id, patch, update);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<UpdateJob>(writer, options, id, patch, update);
 }
 
 Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options) {
-  RemoveJob job(id, options);
-  SKEIN_TRY(writer.run(job));
-  return std::move(job.answer);
+  return run_job<RemoveJob>(writer, id, options);
 }
 
 }  // namespace skein::sqlite
