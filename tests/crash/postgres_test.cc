@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -175,6 +179,7 @@ TEST_P(LostMessages, LeaveEveryWriteDoneExactlyOnce) {
   url.replace(at, folder.size(), proxy.folder());
   auto store = must(open_store(url + "&" + kPatient));
   const ThreadId id = create_thread(*store).id;
+  create_thread(*store);  // all connections are open: messages are those of writes alone
   must_append(*store, id, message("before"));
 
   proxy.lose(GetParam().message, GetParam().what);
@@ -273,6 +278,72 @@ TEST(FailingServer, ThatTakesNoWritesIsReadAndSaysSo) {
   EXPECT_TRUE(wait_until([&] { return append_one(*store, id, message("c")).has_value(); }));
 }
 
+// A tablespace with little room, for the tables of whoever comes after. Needs mounts, made before
+// the server was started.
+class SmallTablespace {
+ public:
+  explicit SmallTablespace(const PostgresServer& server) : folder_(server.folder() + "/small") {
+    mounted_ = SmallMemoryDisk::mount(folder_, 2048).has_value();
+    struct stat owner{};
+    if (!mounted_ || ::stat(server.folder().c_str(), &owner) != 0) return;
+    std::filesystem::create_directory(folder_ + "/tables");
+    good_ = ::chown((folder_ + "/tables").c_str(), owner.st_uid, owner.st_gid) == 0 &&
+            server.try_sql("CREATE TABLESPACE small LOCATION '" + folder_ + "/tables'") &&
+            server.try_sql("ALTER DATABASE postgres SET default_tablespace = small");
+  }
+  ~SmallTablespace() {
+    if (mounted_) SmallMemoryDisk::unmount(folder_);
+  }
+  SmallTablespace(const SmallTablespace&) = delete;
+  SmallTablespace& operator=(const SmallTablespace&) = delete;
+
+  bool good() const { return good_; }
+  void fill() const {
+    std::ofstream ballast(folder_ + "/ballast", std::ios::binary);
+    while (ballast << std::string(1024, 'x') << std::flush) continue;
+  }
+  void make_room() const { std::filesystem::remove(folder_ + "/ballast"); }
+
+ private:
+  const std::string folder_;
+  bool mounted_ = false;
+  bool good_ = false;
+};
+
+TEST(FailingServer, WhoseDiskIsFullSaysSoAndTakesWritesWhenThereIsRoom) {
+  if (const auto allowed = allow_mounts(); !allowed) {
+    GTEST_SKIP() << "NOT TESTED: a full disk needs mounts, which are not permitted here ("
+                 << allowed.error().message << "). Run as root.";
+  }
+  PostgresServer server;
+  const SmallTablespace disk(server);
+  ASSERT_TRUE(disk.good());
+  auto store = open_patient(server);
+  const ThreadId id = create_thread(*store).id;
+  std::vector<std::string> acknowledged;
+  const auto append_next = [&] {
+    const std::string text = fmt::format("{:04} {}", acknowledged.size(), std::string(1000, 'x'));
+    auto appended = append_one(*store, id, message(text));
+    if (appended) acknowledged.push_back(text);
+    return appended;
+  };
+  ASSERT_TRUE(test::ok(append_next()));
+
+  disk.fill();
+  Result<Appended> refused;
+  for (int i = 0; i < 500 && refused; ++i) refused = append_next();
+  EXPECT_TRUE(fails(refused, ErrorCode::kIo, {"the server's disk is full"}));
+  EXPECT_EQ(texts(read_all(*store, id)), acknowledged);
+
+  disk.make_room();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(test::ok(append_next()));
+  EXPECT_EQ(texts(read_all(*store, id)), acknowledged);
+  EXPECT_EQ(
+      must(store->check({}, [](const Finding& finding) { ADD_FAILURE() << finding.what; })).health,
+      Health::kHealthy);
+  store.reset();
+}
+
 TEST(FailingServer, ThatDidNotWaitForItsStandbyHasNotAcknowledged) {
   PostgresServer server({"synchronous_commit=on"});
   auto store = must(open_store(server.url("skein_timeout_ms=2000")));
@@ -307,7 +378,9 @@ TEST(FailingServer, WhoseRowsSomebodyKeepsLockedHoldsUpNoOtherThread) {
   PostgresServer server;
   auto store = must(open_store(server.url("skein_timeout_ms=3000")));
   const ThreadId locked = create_thread(*store).id;
-  const ThreadId free = create_thread(*store).id;
+  // Enough of them that some share a transaction with the one that is locked.
+  std::vector<ThreadId> free;
+  for (int i = 0; i < 8; ++i) free.push_back(create_thread(*store).id);
   // What a person does in psql, and forgets.
   std::jthread person([&] {
     server.try_sql(fmt::format(
@@ -320,8 +393,10 @@ TEST(FailingServer, WhoseRowsSomebodyKeepsLockedHoldsUpNoOtherThread) {
   std::jthread other([&] {
     EXPECT_TRUE(fails(append_one(*store, locked, message("x")), ErrorCode::kIo, {"lock"}));
   });
-  EXPECT_TRUE(wait_until(
-      [&] { return append_one(*store, free, with_key(message("y"), "y")).has_value(); }));
+  for (const ThreadId id : free) {
+    EXPECT_TRUE(wait_until(
+        [&] { return append_one(*store, id, with_key(message("y"), "y")).has_value(); }));
+  }
   other.join();
   server.sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'PgSleep'");
 }
