@@ -74,19 +74,29 @@ std::string Listing::page_query(std::size_t want) {
   arguments_ = {};
   const std::string where = filter() + after_cursor();
   const std::string limit = parameter(want) + "::bigint";
-  const std::string columns =
-      "SELECT " SKEIN_HEAD_COLUMNS
-      ", m.crc, m.body FROM skein.threads t LEFT JOIN skein.manifests m ON m.id = t.id";
+  // Manifests are looked up one by one, for what is on the page; `OFFSET 0` keeps PostgreSQL from
+  // joining all of them first.
+  const auto page_of = [&](const std::string& condition, const std::string& order) {
+    return "SELECT " SKEIN_HEAD_COLUMNS ", m.crc, m.body FROM (SELECT " SKEIN_HEAD_COLUMNS
+           " FROM skein.threads t" +
+           where + condition + order + " LIMIT " + limit +
+           ") t LEFT JOIN LATERAL (SELECT crc, body FROM skein.manifests WHERE id = t.id OFFSET 0)"
+           " m ON true" +
+           order;
+  };
   if (!by_update())
-    return columns + where + " ORDER BY t.created" + (oldest_first() ? "" : " DESC") +
-           ", t.id LIMIT " + limit;
+    return page_of("",
+                   std::string(" ORDER BY t.created") + (oldest_first() ? "" : " DESC") + ", t.id");
   // Threads are listed up to a bound later than where the list has them: all that belong on the
-  // page lie within that of the earliest of as many as it takes.
+  // page lie within that of the earliest of as many as it takes. A bound on either side says to
+  // PostgreSQL that they are few, so that it goes by the index of `listed`.
   return "WITH latest AS (SELECT t.updated FROM skein.threads t" + where +
-         " ORDER BY t.listed DESC LIMIT " + limit + ") " + columns + where +
-         " AND t.listed >= (SELECT CASE WHEN count(*) = " + limit + " THEN min(updated) - " +
-         std::to_string(kListLagUs) + " ELSE (-9223372036854775807)::bigint END FROM latest)" +
-         " ORDER BY t.updated DESC, t.id LIMIT " + limit;
+         " ORDER BY t.listed DESC LIMIT " + limit + ") " +
+         page_of(
+             " AND t.listed <= 9223372036854775807 AND t.listed >= (SELECT CASE WHEN count(*) = " +
+                 limit + " THEN min(updated) - " + std::to_string(kListLagUs) +
+                 " ELSE (-9223372036854775807)::bigint END FROM latest)",
+             " ORDER BY t.updated DESC, t.id");
 }
 
 Result<ThreadPage> Listing::run(Connection& connection, Deadline deadline,
