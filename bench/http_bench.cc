@@ -52,7 +52,7 @@ Result<HttpTimes> append_by_rest(const ServeProcess& serve, const std::vector<Th
   work.requests = appends;
   work.expected_status = 201;
   work.request = [&](std::size_t connection, std::size_t number) {
-    return http_request("POST", append_path(threads[connection]), sample_line(number));
+    return http_request("POST", append_path(threads[connection]), to_json(sample_event(number)));
   };
   return run_requests(work);
 }
@@ -103,7 +103,7 @@ Result<std::vector<double>> paced_appends(const ServeProcess& serve, ThreadId th
     work.requests = 1;
     work.expected_status = 201;
     work.request = [&](std::size_t, std::size_t) {
-      return http_request("POST", append_path(thread), sample_line(i));
+      return http_request("POST", append_path(thread), to_json(sample_event(i)));
     };
     SKEIN_ASSIGN(const HttpTimes one, run_requests(work));
     times.push_back(one.p50);
