@@ -1,5 +1,6 @@
 #include "api/background.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -15,6 +16,12 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kAfterError = 10s;
 constexpr std::chrono::milliseconds kRecoverEvery = 30s;
+
+// Whoever asks something comes first. On Linux this concerns this thread, and those that it starts.
+void step_back() {
+  const sched_param none{};
+  ::sched_setscheduler(0, SCHED_IDLE, &none);
+}
 
 void wait_for(const std::stop_token& stop) {
   std::mutex mutex;
@@ -37,6 +44,7 @@ void Background::stop() {
 }
 
 void Background::index(const std::stop_token& stop) {
+  step_back();
   auto recall = service_.recall();
   while (!recall) {
     service_.log("the index cannot be opened: " + recall.error().message);

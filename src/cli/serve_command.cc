@@ -16,10 +16,12 @@ namespace skein {
 namespace {
 
 // Pages and bodies of megabytes come and go on many threads. Without this each thread would keep
-// what its largest took, for the next one.
+// what its largest took, for the next one. What is smaller stays, since asking for it again and
+// again costs more.
 void give_large_memory_back() {
 #ifdef __GLIBC__
-  ::mallopt(M_MMAP_THRESHOLD, 256 << 10);
+  ::mallopt(M_MMAP_THRESHOLD, 2 << 20);
+  ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
 #endif
 }
 

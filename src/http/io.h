@@ -72,6 +72,8 @@ class IoThread {
   virtual ~IoThread() = default;
   // From any thread; from its own it happens at once.
   virtual void post(std::function<void()> work) = 0;
+  // Behind everything that waits there already, from whichever thread.
+  virtual void post_behind(std::function<void()> work) = 0;
 };
 
 }  // namespace skein::http

@@ -229,6 +229,9 @@ void Listener::start(Receiver& receiver) { impl_->start(receiver); }
 void Listener::post(std::function<void()> work) {
   asio::dispatch(impl_->context_, std::move(work));
 }
+void Listener::post_behind(std::function<void()> work) {
+  asio::post(impl_->context_, std::move(work));
+}
 void Listener::drain() { impl_->drain(); }
 void Listener::stop() { impl_->stop(); }
 

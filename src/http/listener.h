@@ -25,6 +25,7 @@ class Listener final : public IoThread {
   // Borrows the receiver, which must live until stop() has returned.
   void start(Receiver& receiver);
   void post(std::function<void()> work) override;
+  void post_behind(std::function<void()> work) override;
 
   // No new connections; those that are idle are closed, others after their answer.
   void drain();

@@ -1,6 +1,7 @@
 #include "http/stream_desk.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace skein::http {
@@ -9,6 +10,8 @@ namespace {
 // Looked at by one thread of the pool at a time, so that many readers of one thread do not take
 // all of the pool.
 constexpr std::size_t kLooksAtOnce = 128;
+// Told by the I/O thread at a time, before it sees to whoever else came in the meantime.
+constexpr std::size_t kTellsAtOnce = 32;
 
 }  // namespace
 
@@ -140,12 +143,28 @@ void StreamDesk::look(const Places& places) {
     if (place->found(found)) again.push_back(place);
     if (found.tell) to_tell.push_back(std::move(found.tell));
   }
-  if (!to_tell.empty()) {
-    io_.post([to_tell = std::move(to_tell)] {
-      for (const auto& tell : to_tell) tell();
-    });
-  }
+  if (!to_tell.empty()) tell_soon(std::move(to_tell));
   if (!again.empty()) look_soon(std::move(again));
+}
+
+void StreamDesk::tell_soon(std::vector<std::function<void()>> tells) {
+  const std::lock_guard lock(telling_);
+  std::move(tells.begin(), tells.end(), std::back_inserter(to_tell_));
+  if (!std::exchange(is_telling_, true)) io_.post_behind([this] { tell_some(); });
+}
+
+void StreamDesk::tell_some() {
+  std::vector<std::function<void()>> tells;
+  {
+    const std::lock_guard lock(telling_);
+    while (tells.size() < kTellsAtOnce && !to_tell_.empty()) {
+      tells.push_back(std::move(to_tell_.front()));
+      to_tell_.pop_front();
+    }
+    is_telling_ = !to_tell_.empty();
+    if (is_telling_) io_.post_behind([this] { tell_some(); });
+  }
+  for (const auto& tell : tells) tell();
 }
 
 }  // namespace skein::http

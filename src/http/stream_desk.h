@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -56,13 +57,19 @@ class StreamDesk {
   using Places = std::vector<std::shared_ptr<Place>>;
   void look_soon(Places places);
   void look(const Places& places);
+  void tell_soon(std::vector<std::function<void()>> tells);
+  void tell_some();  // on the I/O thread
 
   Pool& pool_;
   IoThread& io_;
-  mutable std::mutex mutex_;  // protects all below
+  mutable std::mutex mutex_;  // protects the next three
   std::unordered_map<ThreadId, Places> by_thread_;
   Places of_all_;
   std::size_t count_ = 0;
+
+  std::mutex telling_;  // protects:
+  std::deque<std::function<void()>> to_tell_;
+  bool is_telling_ = false;
 };
 
 }  // namespace skein::http
