@@ -95,8 +95,8 @@ class Served {
       for (const char c : chunk.out) {
         if (line_.size() < 40) line_ += c;
         if (c != '\n') continue;
-        // Notifications have no id.
-        if (line_.find("\"id\":") != std::string::npos && count > 0) --count;
+        // Notifications begin with what they are; where an answer has its id, servers differ.
+        if (line_.find("\"method\":") == std::string::npos && count > 0) --count;
         line_.clear();
       }
     }
