@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 #include "core/file.h"
 #include "core/quote.h"
@@ -17,6 +18,9 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t kReadBytes = std::size_t{64} << 10;
 constexpr auto kLong = 20ms;  // after which the requests behind one go ahead
+// After a write, in which more may gather for the next one: waking the writer for each answer costs
+// more than the answer.
+constexpr auto kGather = 100us;
 
 // Two texts of one id have one key.
 std::string key_of(const Json& id) { return canonical_scalar(id.text()).value_or(id.text()); }
@@ -219,7 +223,11 @@ std::optional<StdioServer::Job> StdioServer::next_job() {
     job.number = current_ = ++started_;
     last_start_ = now;
     if (!jobs_.empty() && standing_by_ == 0) changed_.notify_one();
-    if (reader_waits_) room_.notify_one();
+    // Once there is room for many: else the two would take turns, a request each.
+    if (reader_waits_ && jobs_.size() <= limits::kMaxOpenRequests / 2 &&
+        waiting_bytes_ <= limits::kMaxWaitingBytes / 2) {
+      room_.notify_one();
+    }
     return job;
   }
 }
@@ -305,10 +313,9 @@ void StdioServer::write(std::string line) {
   out_changed_.wait(lock,
                     [this] { return outbox_.size() < limits::kMaxOutboxBytes || out_error_; });
   if (out_error_) return;
-  const bool wakes = outbox_.empty();
   outbox_ += line;
   outbox_ += '\n';
-  if (wakes) out_changed_.notify_all();
+  if (!std::exchange(writing_, true)) out_changed_.notify_all();
 }
 
 void StdioServer::write_out() {
@@ -316,6 +323,7 @@ void StdioServer::write_out() {
   while (true) {
     {
       std::unique_lock lock(out_mutex_);
+      writing_ = !outbox_.empty();
       out_changed_.wait(lock, [this] { return !outbox_.empty() || out_ended_; });
       if (outbox_.empty()) return;
       bytes.clear();
@@ -334,6 +342,7 @@ void StdioServer::write_out() {
       }
       rest.remove_prefix(static_cast<std::size_t>(put));
     }
+    std::this_thread::sleep_for(kGather);
   }
 }
 

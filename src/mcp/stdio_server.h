@@ -92,6 +92,7 @@ class StdioServer {
   std::mutex out_mutex_;
   std::condition_variable out_changed_;  // outbox_, out_ended_
   std::string outbox_;                   // under out_mutex_, as all below
+  bool writing_ = false;                 // the writer looks into it without being woken
   bool out_ended_ = false;
   std::optional<Error> out_error_;
 

@@ -274,7 +274,9 @@ Result<ChangeBatch> MemoryStore::changes(std::string_view cursor, std::size_t li
       return tl::unexpected(bad_cursor(cursor));
     }
   }
-  published_.wait_for(lock, wait, [&] { return feed_.upper_bound(after) != feed_.end(); });
+  if (wait.count() > 0) {
+    published_.wait_for(lock, wait, [&] { return feed_.upper_bound(after) != feed_.end(); });
+  }
   ChangeBatch batch;
   for (auto at = feed_.upper_bound(after); at != feed_.end() && batch.changes.size() < limit;
        ++at) {
