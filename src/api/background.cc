@@ -1,6 +1,6 @@
 #include "api/background.h"
 
-#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <condition_variable>
@@ -18,10 +18,8 @@ constexpr std::chrono::milliseconds kAfterError = 10s;
 constexpr std::chrono::milliseconds kRecoverEvery = 30s;
 
 // Whoever asks something comes first. On Linux this concerns this thread, and those that it starts.
-void step_back() {
-  const sched_param none{};
-  ::sched_setscheduler(0, SCHED_IDLE, &none);
-}
+// Not the last of all: on a busy machine it would never come to it.
+void step_back() { ::setpriority(PRIO_PROCESS, 0, 10); }
 
 void wait_for(const std::stop_token& stop) {
   std::mutex mutex;
