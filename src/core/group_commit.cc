@@ -50,34 +50,43 @@ void GroupCommit::submit(Request& request) {
   lead(request);
 }
 
-void GroupCommit::let_others_in() {
-  if (waiting_.load(std::memory_order_relaxed) >= expected_) return;
-  const auto deadline = Clock::now() + std::min<Clock::duration>(typical_ / 2, kLongestYield);
-  do {
-    ::sched_yield();
-  } while (waiting_.load(std::memory_order_relaxed) < expected_ && Clock::now() < deadline);
+GroupCommit::Batch::Batch(GroupCommit& group)
+    : group_(group),
+      until_(Clock::now() + std::min<Clock::duration>(group.typical_ / 2, kLongestYield)) {}
+
+std::size_t GroupCommit::Batch::in_sight() const { return requests_.size() + group_.waiting(); }
+
+std::span<GroupCommit::Request* const> GroupCommit::Batch::gather() {
+  while (in_sight() < group_.expected_ && Clock::now() < until_) ::sched_yield();
+  return take();
 }
 
-std::vector<GroupCommit::Request*> GroupCommit::take_batch() {
-  std::vector<Request*> batch;
-  std::size_t items = 0;
-  std::size_t bytes = 0;
-  const std::lock_guard lock(mutex_);
-  while (!queue_.empty()) {
-    Request* next = queue_.front();
-    items += next->items;
-    bytes += next->bytes;
-    if (!batch.empty() && (items > limits_.items || bytes > limits_.bytes)) break;
-    batch.push_back(next);
-    queue_.pop_front();
+std::span<GroupCommit::Request* const> GroupCommit::Batch::next() {
+  while (group_.waiting() == 0 && in_sight() < group_.expected_ && Clock::now() < until_)
+    ::sched_yield();
+  return take();
+}
+
+std::span<GroupCommit::Request* const> GroupCommit::Batch::take() {
+  const std::size_t before = requests_.size();
+  const std::lock_guard lock(group_.mutex_);
+  auto& queue = group_.queue_;
+  while (!queue.empty()) {
+    Request* next = queue.front();
+    const bool fits = items_ + next->items <= group_.limits_.items &&
+                      bytes_ + next->bytes <= group_.limits_.bytes;
+    if (!requests_.empty() && !fits) break;
+    items_ += next->items;
+    bytes_ += next->bytes;
+    requests_.push_back(next);
+    queue.pop_front();
   }
-  waiting_.store(queue_.size(), std::memory_order_relaxed);
-  return batch;
+  group_.waiting_.store(queue.size(), std::memory_order_relaxed);
+  return std::span<Request* const>(requests_).subspan(before);
 }
 
 void GroupCommit::lead(Request& own) {
-  let_others_in();
-  const std::vector<Request*> batch = take_batch();
+  Batch batch(*this);
   const auto start = Clock::now();
   execute_(batch);
   typical_ = (typical_ * 3 + (Clock::now() - start)) / 4;
@@ -85,7 +94,7 @@ void GroupCommit::lead(Request& own) {
   const void* next = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    expected_ = batch.size() + queue_.size();
+    expected_ = batch.all().size() + queue_.size();
     if (queue_.empty()) {
       led_ = false;
     } else {
@@ -95,7 +104,7 @@ void GroupCommit::lead(Request& own) {
     }
   }
   if (next != nullptr) futex_wake(next);
-  for (Request* request : batch) {
+  for (Request* request : batch.all()) {
     if (request == &own) continue;
     const void* word = &request->state_;
     request->state_.store(kDone, std::memory_order_release);

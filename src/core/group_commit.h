@@ -17,8 +17,8 @@ namespace skein {
 // waits (up to the limits), and hands the lead on. One writer alone pays for no switch of threads.
 //
 // When several write at once, those that were just answered are about to come back. A leader lets
-// them in before it starts, as many as took part last time, for at most half the time that a
-// batch takes, and 10 ms; otherwise they would fall into two groups that flush in turn.
+// them in, as many as took part last time, for at most half the time that a batch takes, and 10 ms;
+// otherwise they would fall into two groups that flush in turn.
 //
 // Thread-safe.
 class GroupCommit {
@@ -40,8 +40,35 @@ class GroupCommit {
     std::size_t bytes = std::size_t{8} << 20;
   };
 
-  // Gets each batch, in the order of submission, never two at a time. Must not throw.
-  using Execute = std::function<void(std::span<Request* const>)>;
+  // What is executed together, in the order of submission. What it returns is good until it is
+  // asked again.
+  class Batch {
+   public:
+    // Lets others in, then takes all that waits.
+    std::span<Request* const> gather();
+    // Takes what waits; if nothing does, waits for others. None: nobody else takes part. For those
+    // who can begin to work while the others are still on their way.
+    std::span<Request* const> next();
+    // All that was taken so far.
+    std::span<Request* const> all() const { return requests_; }
+
+   private:
+    friend class GroupCommit;
+    explicit Batch(GroupCommit& group);
+
+    std::size_t in_sight() const;  // taken or waiting
+    std::span<Request* const> take();
+
+    GroupCommit& group_;
+    const std::chrono::steady_clock::time_point until_;  // others are let in
+    std::vector<Request*> requests_;
+    std::size_t items_ = 0;
+    std::size_t bytes_ = 0;
+  };
+
+  // Called for one batch after the other; has to take at least once, and gets at least one then.
+  // Must not throw.
+  using Execute = std::function<void(Batch&)>;
 
   GroupCommit(Limits limits, Execute execute);
   GroupCommit(const GroupCommit&) = delete;
@@ -56,8 +83,6 @@ class GroupCommit {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void let_others_in();
-  std::vector<Request*> take_batch();
   void lead(Request& own);
 
   const Limits limits_;

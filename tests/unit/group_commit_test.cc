@@ -18,9 +18,10 @@ struct Numbered : GroupCommit::Request {
 TEST(GroupCommit, ExecutesEveryRequestOnceAndNeverTwoBatchesAtATime) {
   std::atomic<int> inside{0};
   std::atomic<bool> overlapped{false};
-  GroupCommit group({}, [&](std::span<GroupCommit::Request* const> batch) {
+  GroupCommit group({}, [&](GroupCommit::Batch& batch) {
     if (inside.fetch_add(1) != 0) overlapped = true;
-    for (GroupCommit::Request* request : batch) ++static_cast<Numbered*>(request)->executed;
+    for (GroupCommit::Request* request : batch.gather())
+      ++static_cast<Numbered*>(request)->executed;
     inside.fetch_sub(1);
   });
   std::atomic<int> wrong{0};
@@ -44,12 +45,12 @@ TEST(GroupCommit, TakesWhatWaitsTogetherUpToItsLimits) {
   std::vector<std::size_t> sizes;
   std::latch first_is_inside(1);
   std::latch others_wait(1);
-  GroupCommit group({.items = 3, .bytes = 1000}, [&](std::span<GroupCommit::Request* const> batch) {
+  GroupCommit group({.items = 3, .bytes = 1000}, [&](GroupCommit::Batch& batch) {
     if (sizes.empty()) {
       first_is_inside.count_down();
       others_wait.wait();
     }
-    sizes.push_back(batch.size());
+    sizes.push_back(batch.gather().size());
   });
   std::jthread first([&] {
     Numbered request;
@@ -68,6 +69,38 @@ TEST(GroupCommit, TakesWhatWaitsTogetherUpToItsLimits) {
   others.clear();
   first.join();
   EXPECT_THAT(sizes, testing::ElementsAre(1, 3, 3, 1));
+}
+
+TEST(GroupCommit, LetsThoseWhoComeWhileItWorksTakePart) {
+  std::vector<std::size_t> pieces;
+  std::latch first_is_inside(1);
+  std::latch others_wait(1);
+  GroupCommit group({.items = 4, .bytes = 1000}, [&](GroupCommit::Batch& batch) {
+    pieces.push_back(batch.next().size());
+    if (pieces.size() == 1) {
+      first_is_inside.count_down();
+      others_wait.wait();
+      pieces.push_back(batch.next().size());
+      EXPECT_TRUE(batch.next().empty());
+    }
+    for (GroupCommit::Request* request : batch.all()) ++static_cast<Numbered*>(request)->executed;
+  });
+  std::atomic<int> executed{0};
+  const auto submit = [&] {
+    Numbered request;
+    group.submit(request);
+    executed += request.executed;
+  };
+  std::jthread first(submit);
+  first_is_inside.wait();
+  std::vector<std::jthread> others;
+  for (int i = 0; i < 5; ++i) others.emplace_back(submit);
+  while (group.waiting() < 5) std::this_thread::yield();
+  others_wait.count_down();
+  others.clear();
+  first.join();
+  EXPECT_THAT(pieces, testing::ElementsAre(1, 3, 2));
+  EXPECT_EQ(executed, 6);
 }
 
 }  // namespace

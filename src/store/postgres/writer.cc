@@ -34,17 +34,18 @@ Lane::Lane(const Settings& settings, std::function<void()> committed)
     : settings_(settings),
       committed_(std::move(committed)),
       channel_(feed_channel(settings)),
-      group_({}, [this](std::span<GroupCommit::Request* const> batch) { execute(batch); }) {}
+      group_({}, [this](GroupCommit::Batch& batch) { execute(batch); }) {}
 
 Result<void> Lane::run(Job& job) {
   group_.submit(job);
   return std::move(job.outcome_);
 }
 
-void Lane::execute(std::span<GroupCommit::Request* const> batch) {
+void Lane::execute(GroupCommit::Batch& batch) {
+  const auto requests = batch.gather();
   Jobs jobs;
-  jobs.reserve(batch.size());
-  for (GroupCommit::Request* request : batch) jobs.push_back(static_cast<Job*>(request));
+  jobs.reserve(requests.size());
+  for (GroupCommit::Request* request : requests) jobs.push_back(static_cast<Job*>(request));
   while (!jobs.empty()) jobs = settle(jobs);
   committed_();
 }

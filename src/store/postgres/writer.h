@@ -57,7 +57,7 @@ class Lane {
  private:
   using Jobs = std::vector<Job*>;
 
-  void execute(std::span<GroupCommit::Request* const> batch);
+  void execute(GroupCommit::Batch& batch);
   // Sets the outcome of each; returns those that want another transaction.
   Jobs settle(const Jobs& jobs);
   Result<void> transact(const Jobs& jobs, Jobs& again);

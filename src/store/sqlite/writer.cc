@@ -47,7 +47,7 @@ Writer::Writer(Database database, int lock_fd, Hooks hooks)
       hooks_(std::move(hooks)),
       database_(std::move(database)),
       context_{.database = database_, .heads = {}, .last_g = 0},
-      group_({}, [this](std::span<GroupCommit::Request* const> batch) { execute(batch); }) {
+      group_({}, [this](GroupCommit::Batch& batch) { execute(batch); }) {
   sqlite3_wal_hook(database_.handle(), on_wal,
                    const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
 }
@@ -63,33 +63,29 @@ Result<void> Writer::run(Job& job) {
   return std::move(job.outcome_);
 }
 
-void Writer::execute(std::span<GroupCommit::Request* const> batch) {
-  std::vector<Job*> jobs;
-  jobs.reserve(batch.size());
-  for (GroupCommit::Request* request : batch) jobs.push_back(static_cast<Job*>(request));
-
-  auto outcome = [&]() -> Result<void> {
-    if (poisoned()) return tl::unexpected(poisoned_error());
-    SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_fd_, 0, LockMode::kExclusive));
-    auto done = transact(jobs);
-    if (done || jobs.size() == 1 || done.error().code != ErrorCode::kDamaged) return done;
-    // One of them met damage; the others must not suffer for it.
-    for (Job*& job : jobs) {
-      job->outcome_ = transact({&job, 1});
-      job = nullptr;
+void Writer::execute(GroupCommit::Batch& batch) {
+  const Requests first = batch.next();
+  {
+    const auto lock = FileLock::acquire(lock_fd_, 0, LockMode::kExclusive);
+    const auto done = lock ? transact(first, [&] { return batch.next(); })
+                           : Result<void>(tl::unexpected(lock.error()));
+    const bool alone = !done && done.error().code == ErrorCode::kDamaged && batch.all().size() > 1;
+    for (GroupCommit::Request* const& job : batch.all()) {
+      // One of them met damage; the others must not suffer for it.
+      static_cast<Job*>(job)->outcome_ =
+          alone ? transact({&job, 1}, [] { return Requests(); }) : done;
     }
-    return {};
-  }();
-  for (Job* job : jobs) {
-    if (job != nullptr) job->outcome_ = outcome;
   }
   if (hooks_.committed) hooks_.committed();
 }
 
-Result<void> Writer::transact(std::span<Job* const> jobs) {
+Result<void> Writer::transact(Requests jobs, const std::function<Requests()>& more) {
+  if (poisoned()) return tl::unexpected(poisoned_error());
   auto done = [&]() -> Result<void> {
     SKEIN_TRY(begin());
-    for (Job* job : jobs) SKEIN_TRY(job->apply(context_));
+    for (; !jobs.empty(); jobs = more()) {
+      for (GroupCommit::Request* job : jobs) SKEIN_TRY(static_cast<Job*>(job)->apply(context_));
+    }
     return commit();
   }();
   // A large transaction writes, and may flush, before its commit.

@@ -64,8 +64,11 @@ class Writer {
  private:
   Writer(Database database, int lock_fd, Hooks hooks);
 
-  void execute(std::span<GroupCommit::Request* const> batch);
-  Result<void> transact(std::span<Job* const> jobs);
+  using Requests = std::span<GroupCommit::Request* const>;
+
+  void execute(GroupCommit::Batch& batch);
+  // `more` is asked until it has none.
+  Result<void> transact(Requests jobs, const std::function<Requests()>& more);
   Result<void> begin();
   Result<void> commit();
   void roll_back();
