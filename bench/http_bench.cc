@@ -156,7 +156,7 @@ Result<void> measure_idle(const BenchOptions& options, std::vector<Row>& rows) {
     SKEIN_ASSIGN(ServeProcess serve, ServeProcess::start(place.workspace, place.url));
     SKEIN_TRY(ask_once(serve.port(), http_request("GET", "/readyz", "")));
     ready.push_back(watch.seconds());
-    std::this_thread::sleep_for(3s);  // whatever it does when it has just started
+    SKEIN_TRY(serve.wait_until_idle());  // whatever it does when it has just started
     memory = std::max(memory, serve.resident_mb());
     SKEIN_TRY(serve.stop());
   }

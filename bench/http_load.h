@@ -26,6 +26,8 @@ class ServeProcess {
   std::uint16_t port() const { return port_; }
   pid_t pid() const { return process_->pid(); }
   // The resident set now, and at its peak.
+  // Until it has done next to nothing for a second.
+  Result<void> wait_until_idle() const;
   double resident_mb() const;
   double peak_mb() const;
   // Asks it to stop, and waits for that.

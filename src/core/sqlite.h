@@ -107,6 +107,9 @@ class Database {
 
   // Extended result code of the last failure on this connection.
   int last_code() const { return sqlite3_extended_errcode(handle_.get()); }
+  // Gives back what it keeps of the file in memory.
+  void release_memory() { ::sqlite3_db_release_memory(handle_.get()); }
+
   sqlite3* handle() const { return handle_.get(); }
   const std::string& path() const { return path_; }
 

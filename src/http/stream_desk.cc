@@ -1,17 +1,23 @@
 #include "http/stream_desk.h"
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
+#include <thread>
 #include <utility>
 
 namespace skein::http {
 namespace {
 
-// Looked at by one thread of the pool at a time, so that many readers of one thread do not take
-// all of the pool.
+// Looked at by a thread of the pool before others get their turn. Those that were woken together
+// are looked at one after the other: mostly they find the same, and would wait for each other.
 constexpr std::size_t kLooksAtOnce = 128;
 // Told by the I/O thread at a time, before it sees to whoever else came in the meantime.
 constexpr std::size_t kTellsAtOnce = 32;
+// To tell so many keeps a processor busy for a while: whoever wrote what they are told gets its
+// answer first.
+constexpr std::size_t kMany = 128;
+constexpr std::chrono::milliseconds kAfterTheWriter{2};
 
 }  // namespace
 
@@ -96,7 +102,9 @@ void StreamDesk::remove(const std::shared_ptr<Place>& place) {
 }
 
 void StreamDesk::taken(const std::shared_ptr<Place>& place) {
-  if (place->taken()) look_soon({place});
+  if (!place->taken()) return;
+  again_.push_back(place);
+  if (again_.size() == 1) io_.post_behind([this] { look_soon(std::exchange(again_, {})); });
 }
 
 void StreamDesk::wake(const Wakes::Woken& woken) {
@@ -118,11 +126,8 @@ void StreamDesk::wake(const Wakes::Woken& woken) {
     }
   }
   std::erase_if(places, [](const std::shared_ptr<Place>& place) { return !place->wake(); });
-  for (std::size_t i = 0; i < places.size(); i += kLooksAtOnce) {
-    const std::size_t end = std::min(places.size(), i + kLooksAtOnce);
-    look_soon({places.begin() + static_cast<std::ptrdiff_t>(i),
-               places.begin() + static_cast<std::ptrdiff_t>(end)});
-  }
+  if (places.size() > kMany) std::this_thread::sleep_for(kAfterTheWriter);
+  look_soon(std::move(places));
 }
 
 std::size_t StreamDesk::size() const {
@@ -131,7 +136,13 @@ std::size_t StreamDesk::size() const {
 }
 
 void StreamDesk::look_soon(Places places) {
-  pool_.submit_always([this, places = std::move(places)] { look(places); });
+  if (places.empty()) return;
+  pool_.submit_always([this, places = std::move(places)]() mutable {
+    const std::size_t from = places.size() - std::min(places.size(), kLooksAtOnce);
+    look({places.begin() + static_cast<std::ptrdiff_t>(from), places.end()});
+    places.resize(from);
+    look_soon(std::move(places));
+  });
 }
 
 void StreamDesk::look(const Places& places) {

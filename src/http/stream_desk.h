@@ -70,6 +70,8 @@ class StreamDesk {
   std::mutex telling_;  // protects:
   std::deque<std::function<void()>> to_tell_;
   bool is_telling_ = false;
+
+  Places again_;  // the I/O thread's: to be looked at again, all of them at once
 };
 
 }  // namespace skein::http

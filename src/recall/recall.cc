@@ -47,11 +47,13 @@ class Recall::Impl {
 
   Result<BackfillResult> index_new(std::chrono::milliseconds wait, std::stop_token stop) {
     Work work{.agent = {}, .progress = {}, .stop = std::move(stop)};
+    work.follow = true;
     SKEIN_TRY(indexer_.follow_feed(wait, work.counts));
     work.after = embedded_until_;
     SKEIN_TRY(do_all(work));
     // What was tried and had no text any more is not tried again.
     if (!work.stop.stop_requested()) embedded_until_ = work.after;
+    if (work.counts.events == 0 && work.embedded == 0) file_->release_memory();
     return result_of(work);
   }
 
@@ -113,9 +115,15 @@ class Recall::Impl {
     IndexCounts counts{};
     std::uint64_t embedded = 0;
     std::int64_t after = 0;  // messages up to this one have been embedded
+    bool follow = false;     // the feed, while vectors are made
   };
 
   Result<void> do_all(Work& work) {
+    SKEIN_TRY(index_words(work));
+    return filler_ ? embed_all(work) : Result<void>();
+  }
+
+  Result<void> index_words(Work& work) {
     std::uint64_t total = 0;
     if (work.progress) {
       SKEIN_ASSIGN(total, behind(work.agent));
@@ -126,7 +134,7 @@ class Recall::Impl {
       total = std::max(total, work.counts.events);
       work.progress({work.counts.events, total, false});
     }
-    return filler_ ? embed_all(work) : Result<void>();
+    return {};
   }
 
   Result<void> embed_all(Work& work) {
@@ -139,6 +147,10 @@ class Recall::Impl {
       if (!kept) break;
       work.embedded += *kept;
       if (work.progress) work.progress({work.embedded, std::max(total, work.embedded), true});
+      if (!work.follow) continue;
+      // Vectors take a hundred times as long as words: those of what came meanwhile do not wait.
+      SKEIN_TRY(indexer_.follow_feed({}, work.counts));
+      SKEIN_TRY(index_words(work));
     }
     return {};
   }

@@ -198,6 +198,19 @@ TEST_P(Backfill, IsNotNeededForWhatAFollowerIndexes) {
   EXPECT_EQ(backfill().embedded, 0u);
 }
 
+TEST_P(Backfill, DoesNotKeepNewWordsWaitingForOldVectors) {
+  WordEmbedder embedder;
+  std::vector<std::uint64_t> messages;
+  const Manifest thread = thread_with(std::vector<std::string>(130, "long before"));
+  embedder.before_each = [&] {
+    messages.push_back(must(recall().status()).messages);
+    if (messages.size() == 1) must_append(store(), thread.id, message("as it arrives"));
+  };
+  recall_ = open_recall(&embedder);
+  EXPECT_EQ(must(recall().index_new(0ms, {})).embedded, 131u);
+  EXPECT_THAT(messages, testing::ElementsAre(130u, 131u, 131u));
+}
+
 TEST_P(Backfill, CanBeOfOneThreadAlone) {
   WordEmbedder embedder;
   recall_ = open_recall(&embedder);

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <string>
 
 #include "core/checksum.h"
@@ -20,6 +21,7 @@ class WordEmbedder final : public Embedder {
   std::chrono::nanoseconds model_time() const override { return {}; }
 
   Result<std::vector<Vector>> embed(std::span<const std::string> texts, EmbedKind) override {
+    if (before_each) before_each();
     if (failing_) return fail(ErrorCode::kIo, "the model is out of order");
     std::vector<Vector> vectors;
     for (const std::string& text : texts) {
@@ -38,6 +40,7 @@ class WordEmbedder final : public Embedder {
 
   std::size_t texts() const { return texts_; }  // embedded so far
   void fail_from_now_on(bool failing) { failing_ = failing; }
+  std::function<void()> before_each;  // call; set before the first
 
  private:
   static constexpr std::size_t kDimensions = 64;

@@ -1,5 +1,7 @@
 #include "recall/index/index_file.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -82,6 +84,7 @@ Result<IndexWriting> IndexFile::write() {
   if (lock_file_.is_open()) {
     SKEIN_ASSIGN(lock, FileLock::acquire(lock_file_.get(), kWriterByte, LockMode::kExclusive));
   }
+  written_ = true;
   Database& db = *writer_.database;
   SKEIN_TRY(db.execute("BEGIN IMMEDIATE"));
   IndexWriting writing(std::move(turn), std::move(lock), db);
@@ -120,6 +123,15 @@ Result<void> IndexFile::clear() {
   SKEIN_TRY(set_index_value(writing.db(), kNamesEpoch, writing.generation()));
   SKEIN_TRY(set_index_value(writing.db(), kReloadFrom, writing.generation()));
   return writing.commit();
+}
+
+void IndexFile::release_memory() {
+  if (!written_.exchange(false)) return;
+  for (Connection* connection : {&writer_, &reader_}) {
+    const std::lock_guard turn(connection->turn);
+    if (connection->database) connection->database->release_memory();
+  }
+  ::malloc_trim(0);  // small pieces that are still in use would keep all of it
 }
 
 Result<std::int64_t> index_number(Database& db, std::string_view name) {

@@ -1,6 +1,7 @@
 // The index as a file: one SQLite database that any number of threads and processes share.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -75,6 +76,8 @@ class IndexFile {
 
   // Empties it.
   Result<void> clear();
+  // What writing took, for when there is nothing to do for a while.
+  void release_memory();
 
   const std::string& path() const { return path_; }
 
@@ -96,6 +99,7 @@ class IndexFile {
   std::mutex embedding_;
   Connection writer_;
   Connection reader_;
+  std::atomic<bool> written_ = false;  // since memory was last released
 };
 
 // Changes when numbers of names (terms, speakers, agents) may mean others than before.
