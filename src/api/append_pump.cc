@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/gathering.h"
 #include "core/try.h"
 #include "skein/limits.h"
 #include "thread/status.h"
@@ -22,6 +23,7 @@ constexpr int kMostAttempts = 100;
 // No manifest has it: an append that expects it is refused, unless its key is known.
 constexpr Version kNoVersion = ~Version{0};
 constexpr std::size_t kMostKnownThreads = 10'000;
+constexpr std::size_t kNobodyWaits = ~std::size_t{0};
 constexpr std::size_t kMaxBatchBytes = std::size_t{16} << 20;
 
 std::size_t size_of(const Event& event) {
@@ -55,9 +57,10 @@ class AppendPump::Impl {
       return fail(ErrorCode::kBusy, "too many appends wait: " + std::to_string(waiting_));
     }
     waiting_ += job.appends.size();
+    queued_ += job.appends.size();
     bytes_ += job.bytes;
     queue_.push_back(std::move(job));
-    if (idle_) came_.notify_one();
+    if (queued_ >= wanted_) came_.notify_one();
     return {};
   }
 
@@ -87,9 +90,12 @@ class AppendPump::Impl {
 
   std::vector<Job> take() {
     std::unique_lock lock(mutex_);
-    idle_ = true;
-    came_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-    idle_ = false;
+    const auto enough = [this] { return stopping_ || queued_ >= wanted_; };
+    wanted_ = 1;
+    came_.wait(lock, enough);
+    wanted_ = gathering_.expected();
+    came_.wait_until(lock, gathering_.until(Gathering::Clock::now()), enough);
+    wanted_ = kNobodyWaits;
     std::vector<Job> jobs;
     std::size_t count = 0;
     std::size_t bytes = 0;
@@ -97,6 +103,7 @@ class AppendPump::Impl {
            (jobs.empty() || (count < limits::kMaxBatch && bytes < kMaxBatchBytes))) {
       count += queue_.front().appends.size();
       bytes += queue_.front().bytes;
+      queued_ -= queue_.front().appends.size();
       jobs.push_back(std::move(queue_.front()));
       queue_.pop_front();
     }
@@ -114,9 +121,11 @@ class AppendPump::Impl {
         std::move(job.appends.begin(), job.appends.end(), std::back_inserter(appends));
       }
       if (told) told(appends.size());
+      const auto start = Gathering::Clock::now();
       std::vector<Result<Appended>> answers = append_all(appends);
       {
         const std::lock_guard lock(mutex_);
+        gathering_.note(appends.size(), queued_, Gathering::Clock::now() - start);
         waiting_ -= appends.size();
         bytes_ -= bytes;
         ++batches_;
@@ -217,7 +226,9 @@ class AppendPump::Impl {
   std::size_t bytes_ = 0;
   std::uint64_t batches_ = 0;
   std::uint64_t appends_ = 0;
-  bool idle_ = false;
+  std::size_t queued_ = 0;             // appends in queue_
+  std::size_t wanted_ = kNobodyWaits;  // so many in queue_ that the pump's thread goes on
+  Gathering gathering_;
   bool stopping_ = false;
 
   std::jthread thread_;  // the constructor's

@@ -1,9 +1,11 @@
 #include "api/background.h"
 
-#include <sys/resource.h>
+#include <sched.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <string>
 
@@ -17,9 +19,27 @@ using namespace std::chrono_literals;
 constexpr std::chrono::milliseconds kAfterError = 10s;
 constexpr std::chrono::milliseconds kRecoverEvery = 30s;
 
-// Whoever asks something comes first. On Linux this concerns this thread, and those that it starts.
-// Not the last of all: on a busy machine it would never come to it.
-void step_back() { ::setpriority(PRIO_PROCESS, 0, 10); }
+// Whoever asks something comes first: this thread, and those that it starts, get a small share, in
+// long turns that anybody may interrupt. Not the last of all: on a busy machine it would never come
+// to it.
+void step_back() {
+  // As linux/sched/types.h has it, which cannot be included beside sched.h everywhere.
+  struct {
+    std::uint32_t size;
+    std::uint32_t policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t turn_ns;
+    std::uint64_t deadline_ns;
+    std::uint64_t period_ns;
+  } wanted{};
+  wanted.size = sizeof wanted;
+  wanted.policy = SCHED_BATCH;
+  wanted.nice = 10;
+  wanted.turn_ns = 100'000'000;  // kernels before 6.12 choose their own
+  ::syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
 
 void wait_for(const std::stop_token& stop) {
   std::mutex mutex;

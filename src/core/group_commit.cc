@@ -5,16 +5,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace skein {
 namespace {
 
 enum State : std::uint32_t { kWaiting, kLeader, kDone };
-
-// However long batches took of late: one that was slow must not make the next wait for nobody.
-constexpr std::chrono::milliseconds kLongestYield{10};
 
 // Each request sleeps on its own word, so that waking one wakes nobody else.
 void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
@@ -51,18 +47,18 @@ void GroupCommit::submit(Request& request) {
 }
 
 GroupCommit::Batch::Batch(GroupCommit& group)
-    : group_(group),
-      until_(Clock::now() + std::min<Clock::duration>(group.typical_ / 2, kLongestYield)) {}
+    : group_(group), until_(group.gathering_.until(Clock::now())) {}
 
 std::size_t GroupCommit::Batch::in_sight() const { return requests_.size() + group_.waiting(); }
 
 std::span<GroupCommit::Request* const> GroupCommit::Batch::gather() {
-  while (in_sight() < group_.expected_ && Clock::now() < until_) ::sched_yield();
+  while (in_sight() < group_.gathering_.expected() && Clock::now() < until_) ::sched_yield();
   return take();
 }
 
 std::span<GroupCommit::Request* const> GroupCommit::Batch::next() {
-  while (group_.waiting() == 0 && in_sight() < group_.expected_ && Clock::now() < until_)
+  while (group_.waiting() == 0 && in_sight() < group_.gathering_.expected() &&
+         Clock::now() < until_)
     ::sched_yield();
   return take();
 }
@@ -89,16 +85,16 @@ void GroupCommit::lead(Request& own) {
   Batch batch(*this);
   const auto start = Clock::now();
   execute_(batch);
-  typical_ = (typical_ * 3 + (Clock::now() - start)) / 4;
+  const Clock::duration took = Clock::now() - start;
 
   const void* next = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    expected_ = batch.all().size() + queue_.size();
+    gathering_.note(batch.all().size(), queue_.size(), took);
     if (queue_.empty()) {
       led_ = false;
     } else {
-      // From here on the next leader may be at work, with expected_ and typical_ as its own.
+      // From here on the next leader may be at work, with gathering_ as its own.
       next = &queue_.front()->state_;
       queue_.front()->state_.store(kLeader, std::memory_order_release);
     }

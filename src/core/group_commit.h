@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -11,14 +10,14 @@
 #include <span>
 #include <vector>
 
+#include "core/gathering.h"
+
 namespace skein {
 
 // There is no thread of its own: of those who wait, the first leads, executes a batch of all that
 // waits (up to the limits), and hands the lead on. One writer alone pays for no switch of threads.
 //
-// When several write at once, those that were just answered are about to come back. A leader lets
-// them in, as many as took part last time, for at most half the time that a batch takes, and 10 ms;
-// otherwise they would fall into two groups that flush in turn.
+// A leader lets those in that are about to come back (gathering.h).
 //
 // Thread-safe.
 class GroupCommit {
@@ -60,7 +59,7 @@ class GroupCommit {
     std::span<Request* const> take();
 
     GroupCommit& group_;
-    const std::chrono::steady_clock::time_point until_;  // others are let in
+    const Gathering::Clock::time_point until_;  // others are let in
     std::vector<Request*> requests_;
     std::size_t items_ = 0;
     std::size_t bytes_ = 0;
@@ -81,7 +80,7 @@ class GroupCommit {
   std::size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = Gathering::Clock;
 
   void lead(Request& own);
 
@@ -94,9 +93,7 @@ class GroupCommit {
 
   std::atomic<std::size_t> waiting_{0};  // size of queue_
 
-  // The leader's own:
-  std::size_t expected_ = 1;
-  Clock::duration typical_{0};
+  Gathering gathering_;  // the leader's own
 };
 
 }  // namespace skein

@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxWaitingBytes = std::size_t{8} << 20;
 constexpr std::chrono::milliseconds kAfterError{1000};
+// Others may follow: they are written together.
+constexpr std::chrono::milliseconds kGathering{2};
 
 Result<Fd> open_file(const std::string& path) {
   Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
@@ -65,6 +67,9 @@ void AuditLog::work(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       came_.wait(lock, stop, [this] { return !lines_.empty(); });
       if (lines_.empty()) return;
+      lock.unlock();
+      std::this_thread::sleep_for(kGathering);
+      lock.lock();
       lines.swap(lines_);
     }
     auto written = write(lines);
