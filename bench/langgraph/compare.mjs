@@ -1,6 +1,6 @@
 // compare.mjs PROGRAM REFERENCE [--quick]: the calls of the LangGraph SDK on Skein, which flushes every write,
 // and on the reference server, which keeps everything in memory; and through the SDK, on Skein and
-// on a server that answers a constant. Both in one run, in turns, the median of three rounds. Run
+// on a server that answers a constant, which is what Skein answered once. Both in one run, in turns, the median of three rounds. Run
 // it by bench/langgraph/compare.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -93,6 +93,12 @@ async function fill(port) {
 }
 
 const rows = [];
+// One call after the other: how long one of each takes.
+function all_of_them(name, first, goal, against) {
+  const each = (side) => 1 / rows.slice(first).reduce((sum, row) => sum + 1 / row[side], 0);
+  row(name, each("ours"), each("theirs"), goal, against);
+}
+
 function row(work, ours, theirs, goal, against) {
   rows.push({ work, ours, theirs, ratio: ours / theirs, goal });
   console.log(`${work.padEnd(44)} ${Math.round(ours).toString().padStart(7)}/s  ` +
@@ -117,6 +123,7 @@ async function raw() {
     row(`${work}, ${kConnections} connections`, median(rates.ours), median(rates.theirs), 20,
       "reference");
   }
+  all_of_them("one of each", 0, 20, "reference");
 }
 
 // Calls a second of so many clients, each of which calls again as soon as it was answered.
@@ -134,7 +141,21 @@ async function sdk_rate(port, call) {
   return calls / seconds;
 }
 
+// What the server says to a call, word for word.
+async function answer_to(port, call) {
+  let said;
+  const listen = async (...request) => {
+    const response = await fetch(...request);
+    said = await response.clone().text();
+    return response;
+  };
+  await call(new Client({ apiUrl: `http://127.0.0.1:${port}`, apiKey: null,
+    callerOptions: { maxRetries: 0, fetch: listen } }), 0, 0);
+  return said;
+}
+
 async function through_sdk() {
+  const first = rows.length;
   const ours = await skein();
   const constant = Number(await start(process.execPath,
     [new URL("./constant.mjs", import.meta.url).pathname], folder));
@@ -149,6 +170,8 @@ async function through_sdk() {
   };
   for (const [name, call] of Object.entries(calls)) {
     const rates = { ours: [], theirs: [] };
+    await fetch(`http://127.0.0.1:${constant}/`, {
+      method: "PUT", body: await answer_to(ours, call) });
     for (let round = 0; round < rounds; ++round) {
       rates.theirs.push(await sdk_rate(constant, call));
       rates.ours.push(await sdk_rate(ours, call));
@@ -156,6 +179,7 @@ async function through_sdk() {
     row(`${name} through the SDK, ${kClients} clients`, median(rates.ours), median(rates.theirs),
       0.8, "constant ");
   }
+  all_of_them("one of each through the SDK", first, 0.8, "constant ");
 }
 
 await raw();

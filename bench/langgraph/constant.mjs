@@ -1,16 +1,15 @@
-// A server that answers every request with the same JSON, so that what a client costs by itself can
-// be measured. Prints its port.
+// A server that answers every request with what it was last given by PUT, so that what a client costs
+// by itself can be measured. Prints its port.
 import { createServer } from "node:http";
 
-const thread = JSON.stringify({
-  thread_id: "00000000-0000-4000-8000-000000000001", created_at: "2026-01-01T00:00:00.000Z",
-  updated_at: "2026-01-01T00:00:00.000Z", metadata: {}, status: "idle", config: {} });
+let answer = Buffer.from("{}");
 const server = createServer((request, response) => {
-  request.resume();
+  const body = [];
+  request.on("data", (bytes) => body.push(bytes));
   request.on("end", () => {
-    const answer = request.url.endsWith("/search") ? `[${thread}]` : thread;
+    if (request.method === "PUT") answer = Buffer.concat(body);
     response.writeHead(200, {
-      "content-type": "application/json", "content-length": Buffer.byteLength(answer) });
+      "content-type": "application/json", "content-length": answer.length });
     response.end(answer);
   });
 });

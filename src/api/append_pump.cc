@@ -94,7 +94,11 @@ class AppendPump::Impl {
     wanted_ = 1;
     came_.wait(lock, enough);
     wanted_ = gathering_.expected();
-    came_.wait_until(lock, gathering_.until(Gathering::Clock::now()), enough);
+    const auto until = gathering_.until(Gathering::Clock::now());
+    for (std::size_t seen = 0; queued_ > seen && Gathering::Clock::now() < until && !enough();) {
+      seen = queued_;
+      came_.wait_for(lock, Gathering::kQuiet, enough);
+    }
     wanted_ = kNobodyWaits;
     std::vector<Job> jobs;
     std::size_t count = 0;

@@ -9,10 +9,12 @@ namespace skein {
 
 // When several write at once, those that were just answered are about to come back: as many as took
 // part last time, and those that waited then. Waiting for them at most half the time that a batch
-// takes keeps them from falling into groups that flush in turn. For one thread at a time.
+// takes keeps them from falling into groups that flush in turn. Those who take their time are not
+// waited for: when nobody came for kQuiet, it is enough. For one thread at a time.
 class Gathering {
  public:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds kQuiet{200};
 
   std::size_t expected() const { return expected_; }
   Clock::time_point until(Clock::time_point start) const {

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace skein {
@@ -51,15 +52,25 @@ GroupCommit::Batch::Batch(GroupCommit& group)
 
 std::size_t GroupCommit::Batch::in_sight() const { return requests_.size() + group_.waiting(); }
 
+void GroupCommit::Batch::let_others_in(bool all) {
+  std::size_t seen = in_sight();
+  auto quiet = Clock::now() + Gathering::kQuiet;
+  while (seen < group_.gathering_.expected() && (all || group_.waiting() == 0)) {
+    const auto now = Clock::now();
+    if (now >= std::min(until_, quiet)) return;
+    ::sched_yield();
+    const std::size_t before = std::exchange(seen, in_sight());
+    if (seen != before) quiet = now + Gathering::kQuiet;
+  }
+}
+
 std::span<GroupCommit::Request* const> GroupCommit::Batch::gather() {
-  while (in_sight() < group_.gathering_.expected() && Clock::now() < until_) ::sched_yield();
+  let_others_in(true);
   return take();
 }
 
 std::span<GroupCommit::Request* const> GroupCommit::Batch::next() {
-  while (group_.waiting() == 0 && in_sight() < group_.gathering_.expected() &&
-         Clock::now() < until_)
-    ::sched_yield();
+  let_others_in(false);
   return take();
 }
 

@@ -56,6 +56,7 @@ class GroupCommit {
     explicit Batch(GroupCommit& group);
 
     std::size_t in_sight() const;  // taken or waiting
+    void let_others_in(bool all);  // or only the first of them
     std::span<Request* const> take();
 
     GroupCommit& group_;
