@@ -46,11 +46,10 @@ TEST(GroupCommit, TakesWhatWaitsTogetherUpToItsLimits) {
   std::latch first_is_inside(1);
   std::latch others_wait(1);
   GroupCommit group({.items = 3, .bytes = 1000}, [&](GroupCommit::Batch& batch) {
-    if (sizes.empty()) {
-      first_is_inside.count_down();
-      others_wait.wait();
-    }
     sizes.push_back(batch.gather().size());
+    if (sizes.size() > 1) return;
+    first_is_inside.count_down();
+    others_wait.wait();
   });
   std::jthread first([&] {
     Numbered request;
