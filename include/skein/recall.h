@@ -147,6 +147,19 @@ struct BackfillResult {
   bool stopped = false;  // there is more to do
 };
 
+struct FollowOptions {
+  std::chrono::milliseconds wait{0};  // at most, for something to happen
+  bool vectors = true;                // make some; they take a hundred times as long as words
+  std::stop_token stop{};             // return early
+};
+
+struct FollowResult {
+  std::uint64_t changes = 0;   // that the feed told
+  std::uint64_t events = 0;    // of threads, that were looked at
+  std::uint64_t embedded = 0;  // vectors that were made
+  bool more = false;           // vectors may be missing
+};
+
 struct RecallStatus {
   std::uint64_t messages = 0;      // in the index
   std::uint64_t with_vectors = 0;  // of these, by the current model
@@ -186,10 +199,9 @@ class Recall {
   // that search works after seconds; vectors after that.
   Result<BackfillResult> backfill(const BackfillOptions& options = {});
 
-  // Indexes what the change feed tells since last time; waits up to `wait` for something to happen.
-  // As backfill(), but it looks at nothing that did not change. Answers what it did; returns early
-  // when asked to stop.
-  Result<BackfillResult> index_new(std::chrono::milliseconds wait, std::stop_token stop = {});
+  // One round of following the change feed: the words of all that it tells since last time, then at
+  // most one batch of the vectors that are missing. It looks at nothing else.
+  Result<FollowResult> index_new(const FollowOptions& options = {});
 
   // Indexes what is new in one thread, as after a run: its words, and the vectors of its newest
   // messages. What else is behind stays behind.

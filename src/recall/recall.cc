@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
+#include <chrono>
 #include <thread>
 
 #include "core/file.h"
+#include "core/pause.h"
 #include "core/try.h"
 #include "recall/index/indexer.h"
 #include "recall/index/vector_filler.h"
@@ -25,6 +25,7 @@ class Recall::Impl {
         searcher_(store, *file_, options_.embedder,
                   options_.clock != nullptr ? *options_.clock : system_clock()) {
     if (options_.embedder == nullptr) return;
+    vectors_missing_ = true;  // until it was looked for them
     filler_.emplace(store, *file_, *options_.embedder, options_.vectors_folder);
     model_ = options_.embedder->model();
   }
@@ -45,16 +46,25 @@ class Recall::Impl {
     return result_of(work);
   }
 
-  Result<BackfillResult> index_new(std::chrono::milliseconds wait, std::stop_token stop) {
-    Work work{.agent = {}, .progress = {}, .stop = std::move(stop)};
-    work.follow = true;
-    SKEIN_TRY(indexer_.follow_feed(wait, work.counts));
-    work.after = embedded_until_;
-    SKEIN_TRY(do_all(work));
-    // What was tried and had no text any more is not tried again.
-    if (!work.stop.stop_requested()) embedded_until_ = work.after;
-    if (work.counts.events == 0 && work.embedded == 0) file_->release_memory();
-    return result_of(work);
+  Result<FollowResult> index_new(const FollowOptions& options) {
+    Work work{.agent = {}, .progress = {}, .stop = options.stop};
+    FollowResult result;
+    SKEIN_TRY(indexer_.follow_feed(options.wait, work.counts));
+    SKEIN_TRY(index_words(work));
+    result.changes = work.counts.changes;
+    result.events = work.counts.events;
+    if (result.events > 0) vectors_missing_ = filler_.has_value();
+    if (options.vectors && vectors_missing_ && !work.stop.stop_requested()) {
+      std::int64_t after = embedded_until_;
+      SKEIN_ASSIGN(const auto kept, filler_->fill_some({}, after));
+      // What was tried and had no text any more is not tried again.
+      embedded_until_ = after;
+      vectors_missing_ = kept.has_value();
+      result.embedded = kept.value_or(0);
+    }
+    result.more = vectors_missing_;
+    if (result.changes == 0 && !result.more) file_->release_memory();
+    return result;
   }
 
   Result<BackfillResult> index_thread(ThreadId thread, const std::stop_token& stop) {
@@ -115,7 +125,6 @@ class Recall::Impl {
     IndexCounts counts{};
     std::uint64_t embedded = 0;
     std::int64_t after = 0;  // messages up to this one have been embedded
-    bool follow = false;     // the feed, while vectors are made
   };
 
   Result<void> do_all(Work& work) {
@@ -147,10 +156,6 @@ class Recall::Impl {
       if (!kept) break;
       work.embedded += *kept;
       if (work.progress) work.progress({work.embedded, std::max(total, work.embedded), true});
-      if (!work.follow) continue;
-      // Vectors take a hundred times as long as words: those of what came meanwhile do not wait.
-      SKEIN_TRY(indexer_.follow_feed({}, work.counts));
-      SKEIN_TRY(index_words(work));
     }
     return {};
   }
@@ -184,7 +189,9 @@ class Recall::Impl {
   Indexer indexer_;
   Searcher searcher_;
   std::optional<VectorFiller> filler_;
+  // By index_new:
   std::atomic<std::int64_t> embedded_until_ = 0;
+  std::atomic<bool> vectors_missing_ = false;
 };
 
 Recall::Recall(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -202,8 +209,8 @@ Result<SearchAnswer> Recall::search(std::string_view query, const SearchOptions&
 Result<BackfillResult> Recall::backfill(const BackfillOptions& options) {
   return impl_->backfill(options);
 }
-Result<BackfillResult> Recall::index_new(std::chrono::milliseconds wait, std::stop_token stop) {
-  return impl_->index_new(wait, std::move(stop));
+Result<FollowResult> Recall::index_new(const FollowOptions& options) {
+  return impl_->index_new(options);
 }
 Result<BackfillResult> Recall::index_thread(ThreadId thread, std::stop_token stop) {
   return impl_->index_thread(thread, stop);
@@ -220,27 +227,50 @@ class RecallFollower::Impl {
   Impl(Recall& recall, std::function<void(const Error&)> notice)
       : recall_(recall),
         notice_(std::move(notice)),
-        thread_([this](std::stop_token stop) { run(std::move(stop)); }) {}
+        thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
  private:
+  using SteadyClock = std::chrono::steady_clock;
+
   // How long an end may have to wait, and how long a failure is given to pass.
   static constexpr std::chrono::milliseconds kWait{250};
   static constexpr std::chrono::seconds kPause{5};
+  // Between rounds: many messages cost less together.
+  static constexpr std::chrono::milliseconds kGather{50};
+  // While messages arrive, whoever sends them needs the processor too: after a batch of vectors it
+  // rests so many times as long as the batch took.
+  static constexpr int kRest = 3;
 
-  void run(std::stop_token stop) {
+  void run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
-      if (auto done = recall_.index_new(kWait, stop); !done) {
+      if (auto done = round(stop); !done) {
         if (notice_) notice_(done.error());
-        std::unique_lock lock(mutex_);
-        pause_.wait_for(lock, stop, kPause, [] { return false; });
+        pause_for(kPause, stop);
       }
     }
   }
 
+  Result<void> round(const std::stop_token& stop) {
+    const auto began = SteadyClock::now();
+    const bool rests = began < rest_until_;
+    FollowOptions options{.wait = kWait, .vectors = !rests, .stop = stop};
+    if (more_) options.wait = rests ? std::min(kWait, until(rest_until_)) : kWait * 0;
+    SKEIN_ASSIGN(const FollowResult done, recall_.index_new(options));
+    const auto now = SteadyClock::now();
+    more_ = done.more;
+    if (done.embedded > 0 && done.events > 0) rest_until_ = now + kRest * (now - began);
+    if (done.changes > 0) pause_for(kGather, stop);
+    return {};
+  }
+
+  static std::chrono::milliseconds until(SteadyClock::time_point time) {
+    return std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
+  }
+
   Recall& recall_;
   const std::function<void(const Error&)> notice_;
-  std::mutex mutex_;
-  std::condition_variable_any pause_;
+  SteadyClock::time_point rest_until_{};
+  bool more_ = false;    // vectors are missing
   std::jthread thread_;  // last: it uses the others
 };
 

@@ -29,6 +29,7 @@ Result<void> Indexer::follow_feed(std::chrono::milliseconds wait, IndexCounts& c
     }
     SKEIN_TRY(batch);
     if (batch->changes.empty()) return {};
+    counts.changes += batch->changes.size();
     SKEIN_ASSIGN(IndexWriting writing, file_.write());
     SKEIN_TRY(names_.begin(writing.db()));
     SKEIN_ASSIGN(const std::string now, index_text(writing.db(), kCursor));
@@ -36,6 +37,8 @@ Result<void> Indexer::follow_feed(std::chrono::milliseconds wait, IndexCounts& c
     SKEIN_TRY(note_changes(writing, batch->changes, counts));
     SKEIN_TRY(set_index_value(writing.db(), kCursor, batch->cursor));
     SKEIN_TRY(commit(writing));
+    // What came meanwhile is for the next time: while others write, there would be no end.
+    if (batch->changes.size() < limits::kMaxChanges) return {};
     wait = std::chrono::milliseconds(0);
   }
 }

@@ -20,6 +20,7 @@ struct IndexCounts {
   std::uint64_t added = 0;    // messages
   std::uint64_t removed = 0;  // messages
   std::uint64_t events = 0;   // looked at
+  std::uint64_t changes = 0;  // told by the feed
 };
 
 // First it is written down which threads have something new (from the feed, together with the
