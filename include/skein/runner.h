@@ -250,6 +250,9 @@ class Runner {
 
   // kNotFound: there is none.
   Result<Run> get(std::string_view run_id);
+  // The same, but a run under way in this process as it told last, without asking the store: for
+  // whoever is told of each change.
+  Result<Run> latest(std::string_view run_id);
   // Newest first.
   Result<std::vector<Run>> list(const RunQuery& query);
 

@@ -193,13 +193,44 @@ struct CheckSummary {
   std::uint64_t broken = 0;        // findings
 };
 
-class Store {
+// What can be written together; see Store::together.
+class Writes {
  public:
-  virtual ~Store() = default;
-  Store() = default;
-  Store(const Store&) = delete;
-  Store& operator=(const Store&) = delete;
+  virtual ~Writes() = default;
+  Writes() = default;
+  Writes(const Writes&) = delete;
+  Writes& operator=(const Writes&) = delete;
 
+  // Merges the patch onto the manifest, atomically. "threadId", "agentId", "createdAt",
+  // "updatedAt", "parent" and "alias" are kInvalid. A patch that changes something sets updated_at
+  // and a new version; one that changes nothing leaves both. kNotFound, kConflict (expect_version),
+  // kFenced.
+  virtual Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
+                                  const UpdateOptions& options) = 0;
+
+  // Appends in the order given, with a result for each; one refusal never fails its neighbours.
+  // Every event that is acknowledged is durable. kNotFound: no such thread, and none is made.
+  // kInvalid: a rule, or a `base` that does not lie before the event. kConflict: expect_seq,
+  // expect_version, or a key that came with another event. kFenced: the token is not the current
+  // one; this is looked at first. A key that is known with the same event answers the seq of then,
+  // whatever was expected.
+  // Sets updated_at to the event's timestamp if that is later.
+  virtual std::vector<Result<Appended>> append(std::span<const Append> appends) = 0;
+
+  // Without a token: takes the thread's lease for `ttl` with a new token; kBusy while another holds
+  // it. With a token: renews it, or with a `ttl` of 0 gives it back; kFenced when it is not the
+  // current one. A lease that ran out may be taken by anyone, but until somebody does, its token
+  // still writes and renews. `holder` is a name for people, told to those who find the lease taken.
+  virtual Result<Lease> lease(ThreadId id, std::string_view holder, std::chrono::milliseconds ttl,
+                              std::optional<LeaseToken> token) = 0;
+
+  // All or nothing; answers the new versions (0 for what was deleted). kConflict (expect_version)
+  // and kFenced refuse the whole. Deleting what is not there is no error.
+  virtual Result<std::vector<Version>> write(std::span<const RecordWrite> writes) = 0;
+};
+
+class Store : public Writes {
+ public:
   // Makes a thread with its first events, all or nothing. kNotFound: `from` names no thread.
   virtual Result<Manifest> create(const NewThread& thread) = 0;
 
@@ -212,26 +243,16 @@ class Store {
   // ignored.
   virtual Result<ThreadPage> list(const ListQuery& query) = 0;
 
-  // Merges the patch onto the manifest, atomically. "threadId", "agentId", "createdAt",
-  // "updatedAt", "parent" and "alias" are kInvalid. A patch that changes something sets updated_at
-  // and a new version; one that changes nothing leaves both. kNotFound, kConflict (expect_version),
-  // kFenced.
-  virtual Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
-                                  const UpdateOptions& options) = 0;
-
   // Removes manifest, events, alias and lease. False: there was no such thread. kConflict
   // (expect_version), kFenced.
   virtual Result<bool> remove(ThreadId id, const UpdateOptions& options) = 0;
   Result<bool> remove(ThreadId id) { return remove(id, {}); }
 
-  // Appends in the order given, with a result for each; one refusal never fails its neighbours.
-  // Every event that is acknowledged is durable. kNotFound: no such thread, and none is made.
-  // kInvalid: a rule, or a `base` that does not lie before the event. kConflict: expect_seq,
-  // expect_version, or a key that came with another event. kFenced: the token is not the current
-  // one; this is looked at first. A key that is known with the same event answers the seq of then,
-  // whatever was expected.
-  // Sets updated_at to the event's timestamp if that is later.
-  virtual std::vector<Result<Appended>> append(std::span<const Append> appends) = 0;
+  // Calls `work`, and flushes what it writes by its argument once, where the backend can. All else
+  // is as if it were written by this store, call by call: a refusal leaves what came before. An
+  // error is that of storage, and then none of the answers that `work` got holds. `work` may be
+  // called on another thread, and more than once; it must not call the store.
+  virtual Result<void> together(const std::function<void(Writes&)>& work) = 0;
 
   // Delivers events in order of seq, or backwards. What is appended meanwhile may or may not be
   // seen. An unknown thread delivers nothing.
@@ -246,17 +267,6 @@ class Store {
   virtual Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,
                                       std::chrono::milliseconds wait) = 0;
   static constexpr std::string_view kNow = "now";
-
-  // Without a token: takes the thread's lease for `ttl` with a new token; kBusy while another holds
-  // it. With a token: renews it, or with a `ttl` of 0 gives it back; kFenced when it is not the
-  // current one. A lease that ran out may be taken by anyone, but until somebody does, its token
-  // still writes and renews. `holder` is a name for people, told to those who find the lease taken.
-  virtual Result<Lease> lease(ThreadId id, std::string_view holder, std::chrono::milliseconds ttl,
-                              std::optional<LeaseToken> token) = 0;
-
-  // All or nothing; answers the new versions (0 for what was deleted). kConflict (expect_version)
-  // and kFenced refuse the whole. Deleting what is not there is no error.
-  virtual Result<std::vector<Version>> write(std::span<const RecordWrite> writes) = 0;
 
   virtual Result<std::vector<Record>> scan(const ScanRange& range) = 0;
 

@@ -31,11 +31,11 @@ void Effects::log(std::string_view text) const {
   if (options_.log) options_.log(text);
 }
 
-std::vector<std::string> Effects::wanted(const Run& run, bool has_title) {
+std::vector<std::string> Effects::wanted(const Run& run, bool has_title, bool has_model) {
   std::vector<std::string> names;
   for (const RunEffect* effect : options_.effects) names.emplace_back(effect->name());
   if (!options_.titles || has_title) return names;
-  const auto needed = needs_title(store_, run.thread);
+  const auto needed = needs_title(store_, run.thread, has_model);
   if (!needed) log("run " + run.id + ": title: " + needed.error().message);
   if (needed && *needed) names.emplace_back(kTitle);
   return names;

@@ -23,7 +23,7 @@ class Effects {
   ~Effects();
 
   // The effects that a run that ended well needs; for its record.
-  std::vector<std::string> wanted(const Run& run, bool has_title);
+  std::vector<std::string> wanted(const Run& run, bool has_title, bool has_model);
 
   // To be done; the run's record names them. What does not fit the queue is left to the record.
   // `engine` and `fast_model` are for the title; none: they are looked up.

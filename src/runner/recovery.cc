@@ -56,7 +56,7 @@ void close_by_traces(Run& run, const Traces& traces, Effects& effects) {
                .cost_usd = traces.result->cost,
                .turns = traces.result->turns};
   run.duration_ms = traces.result->duration_ms;
-  run.effects = effects.wanted(run, false);
+  run.effects = effects.wanted(run, false, true);
 }
 
 // Those that were closed by somebody else in between are none of ours.
@@ -103,7 +103,7 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   run->ended_at = parts.clock.now();
   SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
   if (manifest) SKEIN_TRY(mark_end(parts.store, *manifest, *run, token));
-  SKEIN_TRY(parts.book.finish(*run, token));
+  SKEIN_TRY(parts.book.finish(parts.store, *run, token));
   if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
   return {};
 }

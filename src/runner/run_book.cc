@@ -286,7 +286,8 @@ Result<void> RunBook::forget(std::string_view run_id) {
   });
 }
 
-Result<void> RunBook::begin(const Run& run, LeaseToken token, std::optional<Version> waiting) {
+Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
+                            std::optional<Version> waiting) const {
   std::vector<RecordWrite> writes{
       run_write(run), put_record(kOpen, running_key(run.thread),
                                  open_json(run, OpenRun::State::kRunning, token, kEffectsPromise))};
@@ -295,15 +296,15 @@ Result<void> RunBook::begin(const Run& run, LeaseToken token, std::optional<Vers
     writes.back().expect_version = *waiting;
   }
   fence_all(writes, run.thread, token);
-  SKEIN_TRY(store_.write(writes));
+  SKEIN_TRY(store.write(writes));
   return {};
 }
 
-Result<void> RunBook::finish(const Run& run, LeaseToken token) {
+Result<void> RunBook::finish(Writes& store, const Run& run, LeaseToken token) const {
   std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
   add_end_writes(run, writes);
   fence_all(writes, run.thread, token);
-  SKEIN_TRY(store_.write(writes));
+  SKEIN_TRY(store.write(writes));
   return {};
 }
 

@@ -76,9 +76,10 @@ class RunBook {
   // --- With it ---
   // From waiting (by its entry's version) or from nothing to running. kConflict: somebody closed it
   // while it waited.
-  Result<void> begin(const Run& run, LeaseToken token, std::optional<Version> waiting);
+  Result<void> begin(Writes& store, const Run& run, LeaseToken token,
+                     std::optional<Version> waiting) const;
   // The end, or a question; with the usage.
-  Result<void> finish(const Run& run, LeaseToken token);
+  Result<void> finish(Writes& store, const Run& run, LeaseToken token) const;
   // The same for a thread that is gone, with its leases.
   Result<void> finish_unfenced(const Run& run);
   Result<void> put(const Run& run, LeaseToken token);

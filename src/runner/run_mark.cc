@@ -7,7 +7,7 @@
 
 namespace skein {
 
-Result<void> mark_end(Store& store, const Manifest& manifest, const Run& run, LeaseToken token) {
+Result<void> mark_end(Writes& store, const Manifest& manifest, const Run& run, LeaseToken token) {
   std::string before;
   if (!manifest.extra.empty()) {
     before = JsonFields(manifest.extra.text()).take_string("runStatus").value_or("");

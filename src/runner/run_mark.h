@@ -8,6 +8,6 @@
 namespace skein {
 
 // `manifest` is as it was when the run began; nothing is written when it says the same already.
-Result<void> mark_end(Store& store, const Manifest& manifest, const Run& run, LeaseToken token);
+Result<void> mark_end(Writes& store, const Manifest& manifest, const Run& run, LeaseToken token);
 
 }  // namespace skein

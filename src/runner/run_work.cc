@@ -70,12 +70,13 @@ Result<RunOutcome> RunWork::run(const RunRequest& request,
     }
     ready = go_back(roll_back);
   }
-  if (ready) ready = begin();
+  Result<void> input;
+  if (ready) ready = begin(request.input.messages, input);
   if (!ready) return refused(std::move(ready).error());
   tell(callbacks_.on_start, run_);
 
   const auto respond = [&]() -> Result<Response> {
-    SKEIN_TRY(append_input(request));
+    SKEIN_TRY(input);
     SKEIN_TRY(equip(request.timeout));
     return converse();
   };
@@ -87,7 +88,8 @@ Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
   if (ready) ready = settle_what_was_left();
   if (ready) {
     ++run_.resumed;
-    ready = begin();
+    Result<void> nothing;
+    ready = begin({}, nothing);
   }
   if (!ready) return refused(std::move(ready).error());
   tell(callbacks_.on_start, run_);
@@ -160,35 +162,45 @@ Result<bool> RunWork::nothing_else_since(Seq first, const std::vector<Run>& stop
   return alone;
 }
 
-Result<void> RunWork::begin() {
+// What is said to the run is written with its record; refused, it is the run that fails.
+Result<void> RunWork::begin(const std::vector<NewMessage>& messages, Result<void>& input) {
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
   run_.ended_at = Timestamp{};
+  std::vector<Event> events;
+  for (const NewMessage& message : messages) events.push_back(input_event(message, run_.id));
+  const std::vector<Append> appends = writer_.prepare(std::move(events));
+  std::vector<Result<Appended>> answers;
+  const auto write = [&](std::optional<Version> waiting) {
+    Result<void> begun;
+    const auto flushed = parts_.store.together([&](Writes& in) {
+      answers.clear();
+      begun = parts_.book.begin(in, run_, token_, waiting);
+      if (begun && !appends.empty()) answers = in.append(appends);
+    });
+    return flushed ? begun : flushed;
+  };
   std::optional<Version> waiting;
   if (live_.waiting_version != 0) waiting = live_.waiting_version;
-  auto begun = parts_.book.begin(run_, token_, waiting);
+  auto begun = write(waiting);
   // Its promise may have been renewed just now: then the entry is there, with another version.
   for (int i = 0; i < 3 && !begun && begun.error().code == ErrorCode::kConflict; ++i) {
     SKEIN_ASSIGN(const auto open, parts_.book.find_open(run_.id));
     if (!open) break;
-    begun = parts_.book.begin(run_, token_, open->version);
+    begun = write(open->version);
   }
-  if (begun) {
-    live_.waiting_version = 0;
-    live_.tell_run(run_);
-  }
-  return begun;
+  if (!begun) return begun;
+  live_.waiting_version = 0;
+  live_.tell_run(run_);
+  input = note_input(messages, answers);
+  return {};
 }
 
-Result<void> RunWork::append_input(const RunRequest& request) {
-  std::vector<Event> events;
-  for (const NewMessage& message : request.input.messages) {
-    events.push_back(input_event(message, run_.id));
-  }
-  if (events.empty()) return {};
-  SKEIN_ASSIGN(const auto seqs, writer_.append(std::move(events)));
+Result<void> RunWork::note_input(const std::vector<NewMessage>& messages,
+                                 const std::vector<Result<Appended>>& answers) {
+  SKEIN_ASSIGN(const auto seqs, writer_.settle(answers));
   for (std::size_t i = 0; i < seqs.size(); ++i) {
-    if (request.input.messages[i].role == Role::kUser) run_.user_seq = seqs[i];
+    if (messages[i].role == Role::kUser) run_.user_seq = seqs[i];
   }
   return {};
 }
@@ -278,50 +290,51 @@ Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
   std::vector<Event> events;
   events.push_back(result_event());
   run_.duration_ms = std::get<RunResult>(events.front().payload).duration_ms;
-  if (!turn.text.empty()) events.push_back(response_event(turn));
-  auto appended = writer_.append(std::move(events));
-  if (!appended) {
-    if (appended.error().code == ErrorCode::kFenced) return lost();
-    return failed(std::move(appended).error(), RunStatus::kError);
+  LastWords last;
+  last.responds = !turn.text.empty();
+  if (last.responds) events.push_back(response_event(turn));
+  last.appends = writer_.prepare(std::move(events));
+  if (turn.session_id != manifest_.session_id) last.session = turn.session_id;
+  if (callbacks_.on_response) {
+    // It is to hear of what is stored, before the run is over.
+    if (auto said = say(std::exchange(last, {})); !said) {
+      return not_written(std::move(said).error());
+    }
+    callbacks_.on_response(turn.text);
   }
-  if (!turn.text.empty()) run_.response_seq = appended->back();
-  if (auto updated = update_session(turn); !updated) {
-    if (updated.error().code == ErrorCode::kFenced) return lost();
-    parts_.log("run " + run_.id + ": session: " + updated.error().message);
+  run_.effects =
+      parts_.effects.wanted(run_, manifest_.title.has_value(), !agent_.fast_model.empty());
+  if (auto closed = close(RunStatus::kSuccess, std::move(last)); !closed) {
+    run_.effects.clear();
+    return not_written(std::move(closed).error());
   }
-  tell(callbacks_.on_response, turn.text);
-  run_.effects = parts_.effects.wanted(run_, manifest_.title.has_value());
-  if (!finish(RunStatus::kSuccess)) return lost();
   if (!run_.effects.empty()) parts_.effects.dispatch(run_, agent_.engine, agent_.fast_model);
-  let_go(false);
+  let_go();
   return RunOutcome{.run = run_, .response = std::move(turn.text)};
-}
-
-Result<void> RunWork::update_session(const EngineTurn& turn) {
-  if (!turn.session_id || turn.session_id == manifest_.session_id) return {};
-  UpdateOptions options;
-  options.fence = token_;
-  SKEIN_TRY(
-      parts_.store.update(run_.thread, ManifestPatch().session_id(*turn.session_id), options));
-  return {};
 }
 
 Result<RunOutcome> RunWork::ask(RunQuestion question) {
   run_.question = std::move(question);
   tell(callbacks_.on_question, *run_.question);
-  if (!finish(RunStatus::kInterrupted)) return lost();
-  let_go(false);
+  if (!close_silently(RunStatus::kInterrupted)) return lost();
+  let_go();
   return RunOutcome{.run = run_, .response = ""};
 }
 
 Result<RunOutcome> RunWork::stopped() {
-  const auto appended =
-      writer_.append(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
-  if (!appended && appended.error().code == ErrorCode::kFenced) return lost();
-  if (!appended) return failed(appended.error(), RunStatus::kError);
-  if (!finish(RunStatus::kInterrupted)) return lost();
-  let_go(false);
+  std::vector<Event> events;
+  events.push_back(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
+  LastWords last{.appends = writer_.prepare(std::move(events))};
+  if (auto closed = close(RunStatus::kInterrupted, std::move(last)); !closed) {
+    return not_written(std::move(closed).error());
+  }
+  let_go();
   return RunOutcome{.run = run_, .response = ""};
+}
+
+Result<RunOutcome> RunWork::not_written(Error error) {
+  if (error.code == ErrorCode::kFenced) return lost();
+  return failed(std::move(error), RunStatus::kError);
 }
 
 Result<RunOutcome> RunWork::failed(Error error, RunStatus status) {
@@ -333,8 +346,8 @@ Result<RunOutcome> RunWork::failed(Error error, RunStatus status) {
   if (!appended && appended.error().code == ErrorCode::kFenced) return lost();
   if (!appended) parts_.log("run " + run_.id + ": " + appended.error().message);
   tell(callbacks_.on_error, error);
-  if (!finish(status)) return lost();
-  let_go(false);
+  if (!close_silently(status)) return lost();
+  let_go();
   return tl::unexpected(std::move(error));
 }
 
@@ -345,7 +358,8 @@ Result<RunOutcome> RunWork::lost() {
   tell(callbacks_.on_error, error);
   run_.status = RunStatus::kInterrupted;
   run_.error = error;
-  let_go(true);
+  holds_lease_ = false;
+  let_go();
   return tl::unexpected(std::move(error));
 }
 
@@ -360,34 +374,86 @@ Result<RunOutcome> RunWork::refused(Error error) {
       parts_.log("run " + run_.id + ": " + closed.error().message);
     }
   }
-  let_go(false);
+  let_go();
   return tl::unexpected(std::move(error));
 }
 
-bool RunWork::finish(RunStatus status) {
+Result<void> RunWork::say(LastWords last) {
+  SKEIN_TRY(parts_.store.together([&](Writes& in) {
+    Run record = run_;
+    put(in, last, record);
+  }));
+  return settle(last);
+}
+
+Result<void> RunWork::close(RunStatus status, LastWords last) {
   run_.status = status;
   run_.ended_at = parts_.clock.now();
   if (!run_.duration_ms || status != RunStatus::kSuccess) {
     run_.duration_ms = earlier_ms_ + static_cast<double>(parts_.clock.boot_ms() - began_boot_ms_);
   }
-  if (auto marked = mark_end(parts_.store, manifest_, run_, token_); !marked) {
-    parts_.log("run " + run_.id + ": manifest: " + marked.error().message);
-  }
-  auto finished = parts_.book.finish(run_, token_);
+  Result<void> marked;
+  Result<void> finished;
+  bool given_back = false;
+  SKEIN_TRY(parts_.store.together([&](Writes& in) {
+    given_back = false;
+    Run record = run_;
+    if (!put(in, last, record)) return;
+    marked = mark_end(in, manifest_, record, token_);
+    finished = parts_.book.finish(in, record, token_);
+    given_back = finished && Turns::give_back(in, run_.thread, token_);
+  }));
+  SKEIN_TRY(settle(last));
+  if (given_back) holds_lease_ = false;
+  if (!marked) parts_.log("run " + run_.id + ": manifest: " + marked.error().message);
+  return settle_record(std::move(finished));
+}
+
+bool RunWork::close_silently(RunStatus status) {
+  const auto closed = close(status, {});
+  if (closed) return true;
+  if (closed.error().code == ErrorCode::kFenced) return false;
+  parts_.log("run " + run_.id + ": record: " + closed.error().message);
+  return true;
+}
+
+bool RunWork::put(Writes& in, LastWords& last, Run& record) const {
+  last.appended.clear();
+  if (!last.appends.empty()) last.appended = in.append(last.appends);
+  if (!note_positions(last.appended, record)) return false;
+  if (last.responds) record.response_seq = record.last_seq;
+  if (!last.session) return true;
+  UpdateOptions options;
+  options.fence = token_;
+  const auto updated = in.update(run_.thread, ManifestPatch().session_id(*last.session), options);
+  last.updated = updated ? Result<void>() : tl::unexpected(updated.error());
+  return true;
+}
+
+Result<void> RunWork::settle(const LastWords& last) {
+  SKEIN_TRY(writer_.settle(last.appended));
+  if (last.responds) run_.response_seq = run_.last_seq;
+  if (!last.updated && last.updated.error().code == ErrorCode::kFenced) return last.updated;
+  if (!last.updated) parts_.log("run " + run_.id + ": session: " + last.updated.error().message);
+  return {};
+}
+
+// kFenced: the lease was lost before it was written.
+Result<void> RunWork::settle_record(Result<void> finished) {
   const auto refused = [&](ErrorCode code) { return !finished && finished.error().code == code; };
   if (refused(ErrorCode::kFenced) || refused(ErrorCode::kNotFound)) {
     const auto thread = parts_.store.get(run_.thread);
-    if (!thread || *thread) return false;
+    if (!thread || *thread) return fail(ErrorCode::kFenced, finished.error().message);
     finished = parts_.book.finish_unfenced(run_);
   }
   // Left open, it is closed by the next run on the thread, or at the next start.
   if (!finished) parts_.log("run " + run_.id + ": record: " + finished.error().message);
-  return true;
+  return {};
 }
 
-void RunWork::let_go(bool lost) {
+void RunWork::let_go() {
   live_.lease = 0;
-  parts_.turns.leave(live_, token_, lost);
+  parts_.turns.leave(live_, holds_lease_ ? std::optional(token_) : std::nullopt);
   live_.tell_end(run_);
 }
 

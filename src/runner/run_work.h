@@ -30,13 +30,23 @@ class RunWork {
     std::optional<RunQuestion> question{};
   };
 
+  // What it says last, and what became of that.
+  struct LastWords {
+    std::vector<Append> appends{};
+    bool responds = false;  // the last of them is the response
+    std::optional<std::string> session{};
+    std::vector<Result<Appended>> appended{};
+    Result<void> updated{};
+  };
+
   // --- Before the engine ---
   Result<void> load_manifest();
   Result<void> settle_what_was_left();
-  Result<void> begin();
+  Result<void> begin(const std::vector<NewMessage>& messages, Result<void>& input);
+  Result<void> note_input(const std::vector<NewMessage>& messages,
+                          const std::vector<Result<Appended>>& answers);
   Result<void> go_back(const std::vector<std::string>& roll_back);
   Result<bool> nothing_else_since(Seq first, const std::vector<Run>& stopped);
-  Result<void> append_input(const RunRequest& request);
   Result<void> equip(std::optional<std::chrono::milliseconds> timeout);
   Result<void> answer_question(const RunAnswer& answer);
 
@@ -58,10 +68,19 @@ class RunWork {
   Result<RunOutcome> lost();
   // Not even begun: nothing of it is in the thread.
   Result<RunOutcome> refused(Error error);
-  Result<void> update_session(const EngineTurn& turn);
-  // Writes the record. False: the lease was lost before that.
-  bool finish(RunStatus status);
-  void let_go(bool lost);
+  // What it says last could not be written.
+  Result<RunOutcome> not_written(Error error);
+  // An error: it was not written; kFenced: the lease was lost.
+  Result<void> say(LastWords last);
+  // The last words and the record, and the lease given back, together. Errors as of say().
+  Result<void> close(RunStatus status, LastWords last);
+  // Without last words. False: the lease was lost before that.
+  bool close_silently(RunStatus status);
+  // False: refused.
+  bool put(Writes& in, LastWords& last, Run& record) const;
+  Result<void> settle(const LastWords& last);
+  Result<void> settle_record(Result<void> finished);
+  void let_go();
   Event result_event() const;
   Event response_event(const EngineTurn& turn) const;
 
@@ -70,6 +89,7 @@ class RunWork {
   const RunCallbacks& callbacks_;
   Run run_;
   const LeaseToken token_;
+  bool holds_lease_ = true;
   const std::vector<OpenRun> open_;
   ThreadWriter writer_;
   Manifest manifest_;

@@ -4,12 +4,12 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <utility>
 
 #include "core/pause.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/worker_threads.h"
 #include "runner/accept.h"
 #include "runner/keeper.h"
 #include "runner/parts.h"
@@ -92,17 +92,14 @@ class Runner::Impl {
   std::condition_variable changed_;
   // Under mutex_:
   std::map<std::string, std::shared_ptr<LiveRun>, std::less<>> live_;
-  std::map<std::thread::id, std::jthread> threads_;  // of start()
-  std::vector<std::jthread> ended_threads_;
+  std::size_t started_ = 0;  // by start(), and not yet over
   bool closing_ = false;
 
   Keeper keeper_;
+  WorkerThreads workers_;  // last: they use the others
 };
 
-Runner::Impl::~Impl() {
-  close(std::chrono::milliseconds(0));
-  ended_threads_.clear();
-}
+Runner::Impl::~Impl() { close(std::chrono::milliseconds(0)); }
 
 void Runner::Impl::close(std::chrono::milliseconds grace) {
   std::unique_lock lock(mutex_);
@@ -112,7 +109,7 @@ void Runner::Impl::close(std::chrono::milliseconds grace) {
   lock.unlock();
   for (const auto& [id, run] : live) run->stop(StopReason::kUser);
   lock.lock();
-  changed_.wait(lock, [&] { return live_.empty() && threads_.empty(); });
+  changed_.wait(lock, [&] { return live_.empty() && started_ == 0; });
 }
 
 std::vector<std::shared_ptr<LiveRun>> Runner::Impl::live_runs() {
@@ -298,24 +295,22 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
   };
   {
     const std::lock_guard lock(mutex_);
-    ended_threads_.clear();
-    std::jthread thread(
-        [this, start, accepted = std::move(accepted), callbacks = std::move(callbacks)]() mutable {
-          auto outcome = work(std::move(accepted), callbacks, {});
-          if (outcome) {
-            start->tell(std::move(outcome->run));
-          } else {
-            start->tell(tl::unexpected(std::move(outcome).error()));
-          }
-          const std::lock_guard own_lock(mutex_);
-          const auto self = threads_.find(std::this_thread::get_id());
-          ended_threads_.push_back(std::move(self->second));
-          threads_.erase(self);
-          if (closing_) changed_.notify_all();
-        });
-    const std::thread::id id = thread.get_id();
-    threads_.emplace(id, std::move(thread));
+    ++started_;
   }
+  auto job = std::make_shared<std::pair<Accepted, RunCallbacks>>(std::move(accepted),
+                                                                 std::move(callbacks));
+  workers_.start([this, start, job]() mutable {
+    auto outcome = work(std::move(job->first), job->second, {});
+    if (outcome) {
+      start->tell(std::move(outcome->run));
+    } else {
+      start->tell(tl::unexpected(std::move(outcome).error()));
+    }
+    job.reset();  // what the callbacks hold goes before the runner does
+    const std::lock_guard lock(mutex_);
+    --started_;
+    if (closing_) changed_.notify_all();
+  });
   if (waits) return pending;
   std::unique_lock lock(start->mutex);
   start->came.wait(lock, [&] { return start->run.has_value(); });
@@ -408,6 +403,14 @@ Result<Run> Runner::get(std::string_view run_id) {
   SKEIN_ASSIGN(auto run, impl_->parts().book.find(run_id));
   if (!run) return tl::unexpected(no_such_run(run_id));
   return std::move(*run);
+}
+
+Result<Run> Runner::latest(std::string_view run_id) {
+  if (const auto live = impl_->find_live(run_id)) {
+    LiveRun::View view = live->view(kLastSeq, 0, 0);
+    if (!view.ended) return std::move(view.run);
+  }
+  return get(run_id);
 }
 
 Result<std::vector<Run>> Runner::list(const RunQuery& query) {

@@ -7,6 +7,17 @@
 
 namespace skein {
 
+Result<std::vector<Seq>> note_positions(const std::vector<Result<Appended>>& answers, Run& run) {
+  std::vector<Seq> seqs;
+  for (const Result<Appended>& appended : answers) {
+    if (!appended) return tl::unexpected(appended.error());
+    if (run.first_seq == 0) run.first_seq = appended->seq;
+    run.last_seq = appended->seq;
+    seqs.push_back(appended->seq);
+  }
+  return seqs;
+}
+
 Json ThreadWriter::metadata(const JsonObject& more) const {
   std::string text = JsonObject().add("runId", run_.id).str();
   const std::string rest = more.str();
@@ -17,10 +28,7 @@ Json ThreadWriter::metadata(const JsonObject& more) const {
   return Json::trusted(std::move(text));
 }
 
-Result<std::vector<Seq>> ThreadWriter::append(std::vector<Event> events) {
-  if (live_.reason() == StopReason::kFenced) {
-    return fail(ErrorCode::kFenced, "the lease of thread " + run_.thread.str() + " was lost");
-  }
+std::vector<Append> ThreadWriter::prepare(std::vector<Event> events) const {
   std::vector<Append> appends;
   for (Event& event : events) {
     Append& append = appends.emplace_back();
@@ -29,19 +37,26 @@ Result<std::vector<Seq>> ThreadWriter::append(std::vector<Event> events) {
     append.fence = token_;
   }
   if (base_ && !appends.empty()) appends.front().event.base = base_;
-  std::vector<Seq> seqs;
-  for (auto& appended : store_.append(appends)) {
-    if (!appended) {
-      if (appended.error().code == ErrorCode::kFenced) live_.stop(StopReason::kFenced);
-      return tl::unexpected(std::move(appended).error());
-    }
-    base_.reset();
-    if (run_.first_seq == 0) run_.first_seq = appended->seq;
-    run_.last_seq = appended->seq;
-    seqs.push_back(appended->seq);
+  return appends;
+}
+
+Result<std::vector<Seq>> ThreadWriter::settle(const std::vector<Result<Appended>>& answers) {
+  auto seqs = note_positions(answers, run_);
+  if (!seqs) {
+    if (seqs.error().code == ErrorCode::kFenced) live_.stop(StopReason::kFenced);
+    return seqs;
   }
-  if (!seqs.empty()) live_.tell_stored(seqs.back());
+  if (seqs->empty()) return seqs;
+  base_.reset();
+  live_.tell_stored(seqs->back());
   return seqs;
+}
+
+Result<std::vector<Seq>> ThreadWriter::append(std::vector<Event> events) {
+  if (live_.reason() == StopReason::kFenced) {
+    return fail(ErrorCode::kFenced, "the lease of thread " + run_.thread.str() + " was lost");
+  }
+  return settle(store_.append(prepare(std::move(events))));
 }
 
 Result<Seq> ThreadWriter::append(Event event) {

@@ -11,6 +11,9 @@
 
 namespace skein {
 
+// Puts the positions of appended events into the run, and answers them; or the first refusal.
+Result<std::vector<Seq>> note_positions(const std::vector<Result<Appended>>& answers, Run& run);
+
 // For one run, and used by its thread alone. Keeps the run's first_seq and last_seq.
 class ThreadWriter {
  public:
@@ -24,6 +27,11 @@ class ThreadWriter {
   // All in one write; answers their positions. A lost lease stops the run.
   Result<std::vector<Seq>> append(std::vector<Event> events);
   Result<Seq> append(Event event);
+
+  // The same in two steps, for a write together with others: what is to be appended, and then what
+  // came of it.
+  std::vector<Append> prepare(std::vector<Event> events) const;
+  Result<std::vector<Seq>> settle(const std::vector<Result<Appended>>& answers);
 
   // An event of this run. `more` are further members of its metadata, after runId.
   template <class Payload>

@@ -11,8 +11,9 @@
 
 namespace skein {
 
-// Whether the thread has none and two or more messages of a user.
-Result<bool> needs_title(Store& store, ThreadId thread);
+// Whether the thread has none, two or more messages of a user, and something to make one of: a
+// model, or enough words.
+Result<bool> needs_title(Store& store, ThreadId thread, bool has_model);
 
 // By the engine's fast model, if there is one, else from the text itself. Writes only the title,
 // and only if there is none by then. What cannot be named yet stays without, until the next run.

@@ -35,8 +35,12 @@ Result<std::optional<LeaseToken>> Turns::take_lease(ThreadId thread) {
 
 void Turns::give_back(ThreadId thread, LeaseToken token) {
   // A failure here costs others the time until it lapses, and nothing else.
-  [[maybe_unused]] const auto given =
-      store_.lease(thread, holder_name(), std::chrono::milliseconds(0), token);
+  [[maybe_unused]] const auto given = give_back(store_, thread, token);
+}
+
+Result<void> Turns::give_back(Writes& store, ThreadId thread, LeaseToken token) {
+  SKEIN_TRY(store.lease(thread, holder_name(), std::chrono::milliseconds(0), token));
+  return {};
 }
 
 Result<Lease> Turns::renew(ThreadId thread, LeaseToken token) {
@@ -101,11 +105,11 @@ void Turns::withdraw(LiveRun& run) {
       return;
     }
   }
-  if (const auto turn = run.take_unused_turn()) leave(run, turn->token, false);
+  if (const auto turn = run.take_unused_turn()) leave(run, turn->token);
 }
 
-void Turns::leave(LiveRun& run, LeaseToken token, bool lost) {
-  if (!lost) give_back(run.thread, token);
+void Turns::leave(LiveRun& run, std::optional<LeaseToken> held) {
+  if (held) give_back(run.thread, *held);
   {
     const std::lock_guard lock(mutex_);
     queues_[run.thread].busy = false;

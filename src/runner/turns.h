@@ -31,8 +31,8 @@ class Turns {
   Result<std::optional<Turn>> enter(const std::shared_ptr<LiveRun>& run, bool may_wait);
   // Leaves the queue; a turn that it was given meanwhile is given back.
   void withdraw(LiveRun& run);
-  // Gives the lease back, unless it was lost, and lets the next one in.
-  void leave(LiveRun& run, LeaseToken token, bool lost);
+  // Lets the next one in; the lease is given back before, unless it is not held any more.
+  void leave(LiveRun& run, std::optional<LeaseToken> held);
 
   // Lets in who waits for other processes, where it can be.
   void look();
@@ -43,6 +43,8 @@ class Turns {
   // holds it.
   Result<std::optional<LeaseToken>> take_lease(ThreadId thread);
   void give_back(ThreadId thread, LeaseToken token);
+  // The same with other writes; kFenced: it was not held.
+  static Result<void> give_back(Writes& store, ThreadId thread, LeaseToken token);
   Result<Lease> renew(ThreadId thread, LeaseToken token);
 
  private:

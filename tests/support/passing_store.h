@@ -29,6 +29,11 @@ class PassingStore : public Store {
   std::vector<Result<Appended>> append(std::span<const Append> appends) override {
     return inner_.append(appends);
   }
+  // Each write passes here, so that whoever watches sees it.
+  Result<void> together(const std::function<void(Writes&)>& work) override {
+    work(*this);
+    return {};
+  }
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override {
     return inner_.read(id, range, sink);
   }

@@ -81,7 +81,7 @@ class World::Dice {
 
 std::vector<Operation> random_operations(std::uint64_t seed, std::size_t count) {
   using Weighted = std::pair<Deed, int>;
-  static constexpr std::array<Weighted, 17> kWeights{{{Deed::kCreate, 60},
+  static constexpr std::array<Weighted, 18> kWeights{{{Deed::kCreate, 60},
                                                       {Deed::kFork, 30},
                                                       {Deed::kGet, 50},
                                                       {Deed::kList, 70},
@@ -92,6 +92,7 @@ std::vector<Operation> random_operations(std::uint64_t seed, std::size_t count) 
                                                       {Deed::kRead, 100},
                                                       {Deed::kLease, 80},
                                                       {Deed::kWrite, 80},
+                                                      {Deed::kTogether, 60},
                                                       {Deed::kScan, 40},
                                                       {Deed::kFeed, 60},
                                                       {Deed::kCheck, 4},
@@ -128,17 +129,19 @@ std::string World::perform(const Operation& operation) {
     case Deed::kNextPage:
       return next_page();
     case Deed::kUpdate:
-      return update(dice);
+      return update(dice, store());
     case Deed::kRemove:
       return remove(dice);
     case Deed::kAppend:
-      return append(dice);
+      return append(dice, store());
     case Deed::kRead:
       return read(dice);
     case Deed::kLease:
-      return lease(dice);
+      return lease(dice, store());
     case Deed::kWrite:
-      return write(dice);
+      return write(dice, store());
+    case Deed::kTogether:
+      return together(dice);
     case Deed::kScan:
       return scan(dice);
     case Deed::kFeed:
@@ -235,7 +238,7 @@ std::string World::next_page() {
   return "next page → " + tell(*page);
 }
 
-std::string World::update(Dice& dice) {
+std::string World::update(Dice& dice, Writes& in) {
   const ThreadId id = dice.thread();
   const std::string& fields = dice.one_of(patches_to_try());
   UpdateOptions options;
@@ -244,7 +247,7 @@ std::string World::update(Dice& dice) {
   const std::string what = "update " + id.str() + " " + fields +
                            (options.expect_version ? " expecting a version" : "") +
                            (options.fence ? " fenced" : "") + " → ";
-  const Result<Manifest> updated = store().update(id, patch(fields), options);
+  const Result<Manifest> updated = in.update(id, patch(fields), options);
   return what + (updated.has_value() ? tell(*updated) : failed(updated));
 }
 
@@ -274,7 +277,7 @@ Event World::random_event(Dice& dice, ThreadId thread) {
       event = message(dice.one_in(15) ? "\xff" : text, static_cast<Role>(dice.below(4)));
   }
   if (dice.one_in(3)) event.key = "k" + std::to_string(dice.below(5));
-  if (dice.one_in(4)) event.base = dice.below(last_seq_[thread] + 3);
+  if (dice.one_in(4)) event.base = dice.below(known_.last_seq[thread] + 3);
   if (dice.one_in(4)) event.metadata = json(R"({"tool_call_id":"x","n":1.50})");
   if (dice.one_in(5)) event.extra = json(R"({"x-big":12345678901234567890123})");
   if (dice.one_in(20)) event.extra = json(R"({"seq":5})");
@@ -287,7 +290,7 @@ Event World::random_event(Dice& dice, ThreadId thread) {
   return event;
 }
 
-std::string World::append(Dice& dice) {
+std::string World::append(Dice& dice, Writes& in) {
   std::vector<Append> appends(dice.one_in(3) ? 1 + dice.below(6) : 1);
   std::string what = "append";
   ThreadId id = dice.thread();
@@ -295,21 +298,26 @@ std::string World::append(Dice& dice) {
     if (dice.one_in(3)) id = dice.thread();
     append.thread = id;
     append.event = random_event(dice, id);
-    if (dice.one_in(6)) append.expect_seq = last_seq_[id] + dice.below(3);
+    const auto keyed = known_.keyed.find(id);
+    if (dice.one_in(6) && keyed != known_.keyed.end()) append.event = keyed->second;
+    if (dice.one_in(6)) append.expect_seq = known_.last_seq[id] + dice.below(3);
     if (dice.one_in(4)) append.fence = random_token(dice, id);
     what += "\n    " + id.str() + " " + describe(append.event).substr(0, 200) +
             (append.expect_seq ? " at " + std::to_string(*append.expect_seq) : "") +
             (append.fence ? " with " + tell_token(*append.fence) : "");
   }
   what += "\n    →";
-  const std::vector<Result<Appended>> results = store().append(appends);
+  const std::vector<Result<Appended>> results = in.append(appends);
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].has_value()) {
       what += " " + failed(results[i]);
       continue;
     }
-    Seq& last = last_seq_[appends.at(i).thread];
+    Seq& last = known_.last_seq[appends.at(i).thread];
     last = std::max(last, results[i]->seq);
+    if (!appends.at(i).event.key.empty()) {
+      known_.keyed.insert_or_assign(appends.at(i).thread, appends.at(i).event);
+    }
     what += " " + std::to_string(results[i]->seq) + (results[i]->repeated ? " repeated" : "");
   }
   return what;
@@ -336,31 +344,32 @@ std::string World::read(Dice& dice) {
 }
 
 LeaseToken World::random_token(Dice& dice, ThreadId thread) {
-  const std::vector<LeaseToken>& known = tokens_[thread];
-  if (known.empty() || dice.one_in(8)) return all_tokens_.empty() ? 77 : dice.one_of(all_tokens_);
+  const std::vector<LeaseToken>& known = known_.tokens[thread];
+  if (known.empty() || dice.one_in(8))
+    return known_.all_tokens.empty() ? 77 : dice.one_of(known_.all_tokens);
   return dice.one_in(3) ? dice.one_of(known) : known.back();
 }
 
 Version World::random_version(Dice& dice, const std::string& object) {
-  const std::vector<Version>& known = versions_[object];
+  const std::vector<Version>& known = known_.versions[object];
   if (known.empty() || dice.one_in(8)) return 0;
   return dice.one_in(3) ? dice.one_of(known) : known.back();
 }
 
-std::string World::lease(Dice& dice) {
+std::string World::lease(Dice& dice, Writes& in) {
   const ThreadId id = dice.thread();
   std::optional<LeaseToken> token;
   if (dice.one_in(2)) token = random_token(dice, id);
   const auto ttl = std::chrono::milliseconds(dice.one_in(4) ? 0 : 1 + dice.below(20'000));
-  const Result<Lease> lease = store().lease(id, "h" + std::to_string(dice.below(3)), ttl, token);
+  const Result<Lease> lease = in.lease(id, "h" + std::to_string(dice.below(3)), ttl, token);
   std::string what = "lease " + id.str() + " for " + std::to_string(ttl.count()) +
                      (token ? " with " + tell_token(*token) : "") + " → ";
   if (!lease.has_value()) return what + failed(lease);
-  if (ttl.count() > 0) tokens_[id].push_back(lease->token);
+  if (ttl.count() > 0) known_.tokens[id].push_back(lease->token);
   return what + tell_token(lease->token) + " for " + std::to_string(lease->remaining.count());
 }
 
-std::string World::write(Dice& dice) {
+std::string World::write(Dice& dice, Writes& in) {
   std::vector<RecordWrite> writes(1 + dice.below(3));
   std::string what = "write";
   for (RecordWrite& write : writes) {
@@ -378,13 +387,32 @@ std::string World::write(Dice& dice) {
             (write.expect_version ? " expecting" : "") + (write.fence ? " fenced" : "");
   }
   what += " →";
-  const Result<std::vector<Version>> versions = store().write(writes);
+  const Result<std::vector<Version>> versions = in.write(writes);
   if (!versions.has_value()) return what + " " + failed(versions);
   for (std::size_t i = 0; i < versions->size(); ++i) {
     const RecordWrite& done = writes.at(i);
     what += " " + tell_version(done.collection + "/" + done.key, (*versions)[i]);
   }
   return what;
+}
+
+std::string World::together(Dice& dice) {
+  const Dice first = dice;
+  const Known before = known_;
+  std::string what;
+  const Result<void> done = store().together([&](Writes& in) {
+    dice = first;
+    known_ = before;
+    what = "together";
+    for (std::size_t i = 1 + dice.below(5); i > 0; --i) {
+      const std::size_t kind = dice.below(6);
+      what += "\n  " + (kind == 0   ? update(dice, in)
+                        : kind == 1 ? lease(dice, in)
+                        : kind == 2 ? write(dice, in)
+                                    : append(dice, in));
+    }
+  });
+  return done.has_value() ? what : what + " → " + failed(done);
 }
 
 std::string World::scan(Dice& dice) {
@@ -447,44 +475,6 @@ std::string World::reopen(bool reboot) {
   backend_.reopen();
   if (wrap_) wrapped_ = wrap_(backend_.store());
   return reboot ? "reboot" : "reopen";
-}
-
-std::string World::tell(const Manifest& manifest) {
-  last_seq_[manifest.id] = manifest.last_seq;
-  return describe(manifest) + " " + tell_version(manifest.id.str(), manifest.version);
-}
-
-std::string World::tell(const ThreadPage& page) {
-  std::string text = page.total ? std::to_string(*page.total) + " in all" : "";
-  for (const Manifest& manifest : page.threads) text += "\n    " + tell(manifest);
-  return text + (page.next.empty() ? " and no more" : " and more");
-}
-
-std::string World::tell_version(const std::string& object, Version version) {
-  if (version == 0) return "version 0";
-  std::vector<Version>& known = versions_[object];
-  auto at = std::find(known.begin(), known.end(), version);
-  if (at == known.end()) at = known.insert(known.end(), version);
-  return "version #" + std::to_string(at - known.begin() + 1);
-}
-
-std::string World::tell_token(LeaseToken token) {
-  auto at = std::find(all_tokens_.begin(), all_tokens_.end(), token);
-  if (at == all_tokens_.end()) at = all_tokens_.insert(all_tokens_.end(), token);
-  return "token #" + std::to_string(at - all_tokens_.begin() + 1);
-}
-
-std::string World::tell_changes(const std::vector<Change>& changes) const {
-  std::map<std::string, std::string> by_object;
-  for (const Change& change : changes) {
-    const std::string object = feed_in_order_              ? "all"
-                               : change.collection.empty() ? change.thread.str()
-                                                           : change.collection + "/" + change.key;
-    by_object[object] += "\n    " + describe(change);
-  }
-  std::string text;
-  for (const auto& [object, lines] : by_object) text += lines;
-  return text;
 }
 
 }  // namespace skein::test

@@ -26,6 +26,7 @@ enum class Deed {
   kRead,
   kLease,
   kWrite,
+  kTogether,
   kScan,
   kFeed,
   kCheck,
@@ -63,12 +64,13 @@ class World {
   std::string get(Dice& dice);
   std::string list(Dice& dice);
   std::string next_page();
-  std::string update(Dice& dice);
+  std::string update(Dice& dice, Writes& in);
   std::string remove(Dice& dice);
-  std::string append(Dice& dice);
+  std::string append(Dice& dice, Writes& in);
   std::string read(Dice& dice);
-  std::string lease(Dice& dice);
-  std::string write(Dice& dice);
+  std::string lease(Dice& dice, Writes& in);
+  std::string write(Dice& dice, Writes& in);
+  std::string together(Dice& dice);
   std::string scan(Dice& dice);
   std::string feed(Dice& dice);
   std::string check();
@@ -92,10 +94,14 @@ class World {
   const Wrap wrap_;
   std::unique_ptr<Store> wrapped_;
 
-  std::map<ThreadId, Seq> last_seq_;                      // as last seen
-  std::map<std::string, std::vector<Version>> versions_;  // by object, in the order of appearance
-  std::map<ThreadId, std::vector<LeaseToken>> tokens_;
-  std::vector<LeaseToken> all_tokens_;
+  struct Known {
+    std::map<ThreadId, Seq> last_seq;                      // as last seen
+    std::map<std::string, std::vector<Version>> versions;  // by object, in the order of appearance
+    std::map<ThreadId, std::vector<LeaseToken>> tokens;
+    std::vector<LeaseToken> all_tokens;
+    std::map<ThreadId, Event> keyed;  // the latest of each thread that has a key
+  };
+  Known known_;
   ListQuery page_query_;
   std::vector<std::string> cursors_{""};  // of the feed
 };

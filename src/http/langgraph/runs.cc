@@ -59,7 +59,7 @@ Response when_ended(const Shared& shared, const Run& run, bool cancel_when_aband
   waiting.topics = {Topic::of(run.thread)};
   waiting.poll = [shared, id = run.id,
                   make = std::move(make)]() -> tl::expected<std::optional<Response>, Problem> {
-    SKEIN_ASSIGN(const Run now, shared->service.runner().get(id));
+    SKEIN_ASSIGN(const Run now, shared->service.runner().latest(id));
     if (!now.ended()) return std::nullopt;
     SKEIN_ASSIGN(auto response, make(now));
     return std::optional<Response>(std::move(response));

@@ -47,6 +47,10 @@ class MemoryStore final : public Store {
                           const UpdateOptions& options) override;
   Result<bool> remove(ThreadId id, const UpdateOptions& options) override;
   std::vector<Result<Appended>> append(std::span<const Append> appends) override;
+  Result<void> together(const std::function<void(Writes&)>& work) override {
+    work(*this);
+    return {};
+  }
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override;
   Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,
                               std::chrono::milliseconds wait) override;

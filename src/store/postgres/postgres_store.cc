@@ -51,6 +51,10 @@ class PostgresStore final : public Store {
   std::vector<Result<Appended>> append(std::span<const Append> appends) override {
     return append_events(writer_, options_, appends);
   }
+  Result<void> together(const std::function<void(Writes&)>& work) override {
+    work(*this);
+    return {};
+  }
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override {
     return read_events(pool_, id, range, sink);
   }

@@ -96,7 +96,7 @@ Result<std::optional<Seq>> find_key(Database& database, ThreadId id, std::string
   }
 }
 
-std::vector<Result<Appended>> append_events(Writer& writer, const StoreOptions& options,
+std::vector<Result<Appended>> append_events(JobRunner& writer, const StoreOptions& options,
                                             std::span<const Append> appends) {
   return append_in_parts(*options.clock, appends, [&](AppendPart& part) {
     AppendJob job(part);

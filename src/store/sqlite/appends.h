@@ -11,7 +11,7 @@
 
 namespace skein::sqlite {
 
-std::vector<Result<Appended>> append_events(Writer& writer, const StoreOptions& options,
+std::vector<Result<Appended>> append_events(JobRunner& writer, const StoreOptions& options,
                                             std::span<const Append> appends);
 
 // The seq of the thread's event with this key, if there is one at or before `last`.

@@ -70,7 +70,7 @@ Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id,
   return checked ? std::nullopt : std::optional(checked.error());
 }
 
-Result<Lease> lease_thread(Writer& writer, const StoreOptions& options, ThreadId id,
+Result<Lease> lease_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,
                            std::string_view holder, std::chrono::milliseconds ttl,
                            std::optional<LeaseToken> token) {
   SKEIN_TRY(check_lease(holder, ttl, token));

@@ -20,7 +20,7 @@ Result<LeaseState> load_lease(Database& database, ThreadId id);
 Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id,
                                           std::optional<LeaseToken> token);
 
-Result<Lease> lease_thread(Writer& writer, const StoreOptions& options, ThreadId id,
+Result<Lease> lease_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,
                            std::string_view holder, std::chrono::milliseconds ttl,
                            std::optional<LeaseToken> token);
 

@@ -113,7 +113,7 @@ class WriteJob : public Job {
 
 }  // namespace
 
-Result<std::vector<Version>> write_records(Writer& writer, std::span<const RecordWrite> writes) {
+Result<std::vector<Version>> write_records(JobRunner& writer, std::span<const RecordWrite> writes) {
   SKEIN_TRY(check_writes(writes));
   if (writes.empty()) return std::vector<Version>();
   return run_job<WriteJob>(writer, writes);

@@ -11,7 +11,7 @@
 
 namespace skein::sqlite {
 
-Result<std::vector<Version>> write_records(Writer& writer, std::span<const RecordWrite> writes);
+Result<std::vector<Version>> write_records(JobRunner& writer, std::span<const RecordWrite> writes);
 
 // A record that does not verify is left out, and told to `notice`.
 Result<std::vector<Record>> scan_records(Readers& readers, const ScanRange& range,

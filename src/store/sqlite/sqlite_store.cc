@@ -24,6 +24,7 @@
 #include "store/sqlite/reads.h"
 #include "store/sqlite/records.h"
 #include "store/sqlite/threads.h"
+#include "store/sqlite/together.h"
 #include "store/sqlite/writer.h"
 
 namespace skein {
@@ -54,6 +55,9 @@ class SqliteStore final : public Store {
   }
   std::vector<Result<Appended>> append(std::span<const Append> appends) override {
     return append_events(*writer_, options_, appends);
+  }
+  Result<void> together(const std::function<void(Writes&)>& work) override {
+    return write_together(*writer_, options_, work);
   }
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override {
     return read_events(readers_, id, range, sink);

@@ -229,7 +229,7 @@ Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
   return run_job<CreateJob>(writer, options, request);
 }
 
-Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, ThreadId id,
+Result<Manifest> update_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,
                                const ManifestPatch& patch, const UpdateOptions& update) {
   return run_job<UpdateJob>(writer, options, id, patch, update);
 }

@@ -8,7 +8,7 @@ namespace skein::sqlite {
 
 Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
                                const NewThread& request);
-Result<Manifest> update_thread(Writer& writer, const StoreOptions& options, ThreadId id,
+Result<Manifest> update_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,
                                const ManifestPatch& patch, const UpdateOptions& update);
 Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options);
 

@@ -41,8 +41,15 @@ class Job : public GroupCommit::Request {
   Result<void> outcome_;
 };
 
+// Whoever has jobs done.
+class JobRunner {
+ public:
+  virtual ~JobRunner() = default;
+  virtual Result<void> run(Job& job) = 0;
+};
+
 // Thread-safe.
-class Writer {
+class Writer final : public JobRunner {
  public:
   struct Hooks {
     std::function<void()> committed;                    // after each commit, from any thread
@@ -52,10 +59,10 @@ class Writer {
   // `lock_fd` is borrowed: other processes are kept out by its first byte.
   static Result<std::unique_ptr<Writer>> open(const std::string& path, int lock_fd, Flush flush,
                                               Hooks hooks);
-  ~Writer();
+  ~Writer() override;
 
   // Returns when the job is durable, or failed.
-  Result<void> run(Job& job);
+  Result<void> run(Job& job) override;
 
   // From now on every write fails: a flush failed, and what is on disk is not known.
   void poison(std::string reason);

@@ -1,0 +1,59 @@
+#include "core/worker_threads.h"
+
+#include <chrono>
+#include <utility>
+
+namespace skein {
+namespace {
+
+constexpr std::chrono::seconds kWaitsForMore{5};
+
+}  // namespace
+
+WorkerThreads::~WorkerThreads() {
+  std::unique_lock lock(mutex_);
+  stopping_ = true;
+  came_.notify_all();
+  ended_.wait(lock, [this] { return threads_.empty(); });
+  lock.unlock();  // they need it to end
+  for (std::thread& thread : over_) thread.join();
+}
+
+void WorkerThreads::start(Work work) {
+  std::vector<std::thread> over;
+  std::unique_lock lock(mutex_);
+  over.swap(over_);
+  if (waiting_ > queue_.size()) {
+    queue_.push_back(std::move(work));
+    came_.notify_one();
+  } else {
+    std::thread thread([this, work = std::move(work)]() mutable { serve(std::move(work)); });
+    const std::thread::id id = thread.get_id();
+    threads_.emplace(id, std::move(thread));
+  }
+  lock.unlock();
+  for (std::thread& thread : over) thread.join();
+}
+
+void WorkerThreads::serve(Work work) {
+  for (;;) {
+    work();
+    work = nullptr;
+    std::unique_lock lock(mutex_);
+    ++waiting_;
+    came_.wait_for(lock, kWaitsForMore, [this] { return stopping_ || !queue_.empty(); });
+    --waiting_;
+    if (queue_.empty()) return end_thread();
+    work = std::move(queue_.front());
+    queue_.pop_front();
+  }
+}
+
+void WorkerThreads::end_thread() {
+  const auto self = threads_.find(std::this_thread::get_id());
+  over_.push_back(std::move(self->second));
+  threads_.erase(self);
+  ended_.notify_all();
+}
+
+}  // namespace skein
