@@ -156,8 +156,9 @@ struct FollowOptions {
 struct FollowResult {
   std::uint64_t changes = 0;   // that the feed told
   std::uint64_t events = 0;    // of threads, that were looked at
-  std::uint64_t embedded = 0;  // vectors that were made
+  std::uint64_t embedded = 0;  // messages that got vectors
   bool more = false;           // vectors may be missing
+  bool crowded = false;        // others wanted the processor while vectors were made
 };
 
 struct RecallStatus {

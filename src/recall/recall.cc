@@ -7,6 +7,7 @@
 
 #include "core/file.h"
 #include "core/pause.h"
+#include "core/processor_time.h"
 #include "core/try.h"
 #include "recall/index/indexer.h"
 #include "recall/index/vector_filler.h"
@@ -56,7 +57,10 @@ class Recall::Impl {
     if (result.events > 0) vectors_missing_ = filler_.has_value();
     if (options.vectors && vectors_missing_ && !work.stop.stop_requested()) {
       std::int64_t after = embedded_until_;
+      const ProcessorTime before = processor_time();
       SKEIN_ASSIGN(const auto kept, filler_->fill_some({}, after));
+      const ProcessorTime took = processor_time() - before;
+      result.crowded = took.waited > took.worked / 2;
       // What was tried and had no text any more is not tried again.
       embedded_until_ = after;
       vectors_missing_ = kept.has_value();
@@ -237,9 +241,9 @@ class RecallFollower::Impl {
   static constexpr std::chrono::seconds kPause{5};
   // Between rounds: many messages cost less together.
   static constexpr std::chrono::milliseconds kGather{50};
-  // While messages arrive, whoever sends them needs the processor too: after a batch of vectors it
-  // rests so many times as long as the batch took.
-  static constexpr int kRest = 3;
+  // Where others want the processor, it rests so many times as long as a batch of vectors took.
+  static constexpr int kRest = 10;
+  static constexpr std::chrono::seconds kLongestRest{5};
 
   void run(const std::stop_token& stop) {
     while (!stop.stop_requested()) {
@@ -258,7 +262,9 @@ class RecallFollower::Impl {
     SKEIN_ASSIGN(const FollowResult done, recall_.index_new(options));
     const auto now = SteadyClock::now();
     more_ = done.more;
-    if (done.embedded > 0 && done.events > 0) rest_until_ = now + kRest * (now - began);
+    if (done.crowded) {
+      rest_until_ = now + std::min<SteadyClock::duration>(kRest * (now - began), kLongestRest);
+    }
     if (done.changes > 0) pause_for(kGather, stop);
     return {};
   }

@@ -214,7 +214,10 @@ TEST_P(Backfill, DoesNotKeepNewWordsWaitingForOldVectors) {
     more = round.more;
   }
   EXPECT_EQ(embedded, 131u);
-  EXPECT_THAT(messages, testing::ElementsAre(130u, 131u, 131u));
+  ASSERT_GT(messages.size(), 1u);
+  EXPECT_EQ(messages.front(), 130u);
+  messages.erase(messages.begin());
+  EXPECT_THAT(messages, testing::Each(131u)) << "its words came with the next batch of vectors";
 }
 
 TEST_P(Backfill, CanBeOfOneThreadAlone) {

@@ -12,7 +12,8 @@
 namespace skein {
 namespace {
 
-constexpr std::size_t kBatch = 64;
+// A fraction of a second: words of what came meanwhile, and a stop, wait for no more.
+constexpr std::size_t kBatch = 16;
 
 // Those without a vector of the model, after ?1; ?2 is the model, ?3 the agent.
 constexpr const char* kOfAgent =
