@@ -97,7 +97,8 @@ class AppendPump::Impl {
     const auto until = gathering_.until(Gathering::Clock::now());
     for (std::size_t seen = 0; queued_ > seen && Gathering::Clock::now() < until && !enough();) {
       seen = queued_;
-      came_.wait_for(lock, Gathering::kQuiet, enough);
+      came_.wait_for(lock, gathering_.patience(), enough);
+      gathering_.note_waiting(queued_ > seen);
     }
     wanted_ = kNobodyWaits;
     std::vector<Job> jobs;

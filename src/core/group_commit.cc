@@ -53,15 +53,21 @@ GroupCommit::Batch::Batch(GroupCommit& group)
 std::size_t GroupCommit::Batch::in_sight() const { return requests_.size() + group_.waiting(); }
 
 void GroupCommit::Batch::let_others_in(bool all) {
-  std::size_t seen = in_sight();
-  auto quiet = Clock::now() + Gathering::kQuiet;
-  while (seen < group_.gathering_.expected() && (all || group_.waiting() == 0)) {
-    const auto now = Clock::now();
-    if (now >= std::min(until_, quiet)) return;
+  Gathering& gathering = group_.gathering_;
+  const std::size_t first = in_sight();
+  std::size_t seen = first;
+  const auto missing = [&] {
+    return seen < gathering.expected() && (all || group_.waiting() == 0);
+  };
+  if (!missing()) return;
+  auto now = Clock::now();
+  for (auto quiet = now + gathering.patience(); missing() && now < std::min(until_, quiet);) {
     ::sched_yield();
+    now = Clock::now();
     const std::size_t before = std::exchange(seen, in_sight());
-    if (seen != before) quiet = now + Gathering::kQuiet;
+    if (seen != before) quiet = now + gathering.patience();
   }
+  gathering.note_waiting(seen > first);
 }
 
 std::span<GroupCommit::Request* const> GroupCommit::Batch::gather() {
