@@ -31,6 +31,9 @@ void append_extra_members(std::string& out, const Json& extra);
 
 std::optional<MemoryType> parse_memory_type(std::string_view text);
 
+// Of its text, input or unknown fields, as they are: about what it takes, metadata aside.
+std::size_t bytes_of(const Event& event);
+
 // Whose text is being read:
 enum class EventSource {
   kBody,  // append_event_open + "}" and nothing else: seq, key, tokenCount, crc are unknown fields

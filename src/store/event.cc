@@ -91,17 +91,6 @@ struct PayloadCheck {
   }
 };
 
-std::size_t bytes_of(const Event& event) {
-  const auto payload_bytes = [](const auto& payload) -> std::size_t {
-    using Payload = std::decay_t<decltype(payload)>;
-    if constexpr (std::is_same_v<Payload, ToolUse>) return payload.input.text().size();
-    if constexpr (std::is_same_v<Payload, Message>) return payload.text.size();
-    if constexpr (std::is_same_v<Payload, AssistantText>) return payload.text.size();
-    return 0;
-  };
-  return std::visit(payload_bytes, event.payload) + event.extra.text().size();
-}
-
 // Escaping makes six bytes of one at most, so only what is large must be written to be measured.
 Result<void> check_event_size(const Event& event) {
   constexpr std::size_t kRoomForTheRest = 2 * limits::kMaxMetadataBytes;
@@ -141,6 +130,18 @@ Result<void> check_extra(const Event& event) {
 }
 
 }  // namespace
+
+std::size_t bytes_of(const Event& event) {
+  const auto payload_bytes = [](const auto& payload) -> std::size_t {
+    using Payload = std::decay_t<decltype(payload)>;
+    if constexpr (std::is_same_v<Payload, ToolUse>) return payload.input.text().size();
+    if constexpr (std::is_same_v<Payload, Message>) return payload.text.size();
+    if constexpr (std::is_same_v<Payload, AssistantText>) return payload.text.size();
+    if constexpr (std::is_same_v<Payload, Unreadable>) return payload.raw.size();
+    return 0;
+  };
+  return std::visit(payload_bytes, event.payload) + event.extra.text().size();
+}
 
 const char* to_string(Role role) {
   for (const auto& entry : kRoles) {

@@ -34,10 +34,13 @@ class SqliteDamage : public testing::Test {
   }
   std::string path() const { return (folder_.path() / "x.db").string(); }
 
-  // Changes the file behind the store's back.
+  // Changes the file, which the store then reads as if it had never written it.
   void damage(const std::string& sql) {
-    Database database = must(Database::open(path(), 5000));
-    must(database.execute(sql.c_str()));
+    {
+      Database database = must(Database::open(path(), 5000));
+      must(database.execute(sql.c_str()));
+    }
+    reopen();
   }
   std::vector<Finding> check(bool repair = false) {
     std::vector<Finding> findings;
@@ -147,6 +150,24 @@ TEST_F(SqliteDamage, ADamagedRecordIsReportedAndLeftOut) {
     EXPECT_THAT(notices_[0].what, HasSubstr("\"a\""));
   }
   EXPECT_THAT(check(), SizeIs(1));
+}
+
+TEST_F(SqliteDamage, AWrongNumberOfThreadsIsFoundAndTheyAreCountedAgain) {
+  thread_of({});
+  thread_of({});
+  damage("UPDATE totals SET threads = 7");
+  const auto total = [&] {
+    ListQuery query;
+    query.with_total = true;
+    return must(store_->list(query)).total;
+  };
+  EXPECT_EQ(total(), 7U);
+  const auto findings = check();
+  ASSERT_THAT(findings, SizeIs(1));
+  EXPECT_THAT(findings[0].what, HasSubstr("2 threads"));
+  EXPECT_TRUE(check(true).at(0).repaired);
+  EXPECT_THAT(check(), SizeIs(0));
+  EXPECT_EQ(total(), 2U);
 }
 
 TEST_F(SqliteDamage, ADamagedIndexIsFoundAndBuiltAnew) {

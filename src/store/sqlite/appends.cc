@@ -60,7 +60,8 @@ Result<Result<Appended>> AppendJob::append_one(WriteContext& context, const Item
     return refuse(std::move(expected.error()));
   if (auto placed = check_position(append, head->last_seq + 1); !placed)
     return refuse(std::move(placed.error()));
-  SKEIN_TRY(insert_event(context, append.thread, *head, item.event));
+  SKEIN_ASSIGN(const EventRow row, insert_event(context, append.thread, *head, item.event));
+  context.note(row, item.event.base);
   return Appended{head->last_seq, false};
 }
 

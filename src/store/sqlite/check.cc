@@ -25,6 +25,12 @@ constexpr char kOrphans[] =
     "SELECT DISTINCT id FROM events INDEXED BY events_by_thread"
     " WHERE NOT EXISTS (SELECT 1 FROM threads WHERE threads.id = events.id)"
     " UNION SELECT id FROM manifests WHERE id NOT IN (SELECT id FROM threads)";
+constexpr char kTotals[] =
+    "SELECT name, status, counted, threads FROM"
+    " (SELECT agent, status, sum(counted) AS counted, sum(threads) AS threads FROM"
+    "  (SELECT agent, status, 1 AS counted, 0 AS threads FROM threads"
+    "   UNION ALL SELECT agent, status, 0, threads FROM totals) GROUP BY agent, status)"
+    " LEFT JOIN agents USING(agent) WHERE counted <> threads";
 constexpr char kColumns[] =
     "SELECT agents.name, created, status, alias,"
     " (SELECT count(*) FROM changes WHERE g = made OR g = version) = 1 + (made <> version)"
@@ -45,6 +51,14 @@ struct ReindexJob : Job {
   Result<void> apply(WriteContext& context) override {
     context.heads.clear();
     return context.database.execute("REINDEX");
+  }
+};
+
+struct RecountJob : Job {
+  Result<void> apply(WriteContext& context) override {
+    return context.database.execute(
+        "DELETE FROM totals; INSERT INTO totals(agent, status, threads)"
+        " SELECT agent, status, count(*) FROM threads GROUP BY agent, status");
   }
 };
 
@@ -73,6 +87,7 @@ class Check {
   Result<void> check_records();
   Result<void> check_changes_table();
   Result<void> check_orphans();
+  Result<void> check_totals();
 
   Readers& readers_;
   Writer& writer_;
@@ -315,6 +330,31 @@ Result<void> Check::check_orphans() {
   });
 }
 
+Result<void> Check::check_totals() {
+  std::vector<Finding> wrong;
+  SKEIN_TRY(step("the numbers of threads", [&](Database& database) -> Result<void> {
+    SKEIN_ASSIGN(Query query, database.query(kTotals));
+    for (;;) {
+      SKEIN_ASSIGN(const bool row, query.step());
+      if (!row) return {};
+      wrong.push_back({.what = "agent " + quote(query.bytes(0)) + " has " +
+                               std::to_string(query.integer(2)) + " threads of status " +
+                               std::to_string(query.integer(1)) + ", and not " +
+                               std::to_string(query.integer(3)) + " as is written down",
+                       .repair = "count them again"});
+    }
+  }));
+  if (wrong.empty()) return {};
+  RecountJob job;
+  const bool repaired = options_.repair && writer_.run(job).has_value();
+  for (Finding& finding : wrong) {
+    finding.repaired = repaired;
+    found(std::move(finding));
+  }
+  tell();
+  return {};
+}
+
 Result<CheckSummary> Check::run() {
   SKEIN_TRY(check_structure());
   SKEIN_TRY(check_rows());
@@ -337,6 +377,7 @@ Result<CheckSummary> Check::run() {
   tell();
   SKEIN_TRY(check_threads());
   SKEIN_TRY(check_orphans());
+  SKEIN_TRY(check_totals());
   SKEIN_TRY(check_records());
   SKEIN_TRY(check_changes_table());
   return summary_;

@@ -42,8 +42,9 @@ constexpr char kCreated[] = "SELECT created FROM threads WHERE id = ?";
 
 constexpr char kMatches[] = "SELECT id FROM thread_meta WHERE key = ? AND value = ? LIMIT ?";
 constexpr char kHasMeta[] = "SELECT 1 FROM thread_meta WHERE key = ? AND value = ? AND id = ?";
-constexpr char kCountAgent[] =
-    "SELECT count(*) FROM threads INDEXED BY threads_by_created WHERE agent = ?";
+constexpr char kTotal[] =
+    "SELECT ifnull(sum(threads), 0) FROM totals"
+    " WHERE agent = ?1 AND (?2 IS NULL OR status = ?2)";
 
 struct Candidate {
   std::int64_t us = 0;
@@ -70,8 +71,15 @@ Statements statements_for(ListOrder order) {
 // One listing, inside one snapshot.
 class Listing {
  public:
-  Listing(Database& database, const ListQuery& query, const ListPlan& plan)
-      : database_(database), query_(query), plan_(plan), after_(plan.after) {}
+  // `before` is from before the snapshot.
+  Listing(Database& database, KnownThreads& known, const KnownThreads::Moment& before,
+          const ListQuery& query, const ListPlan& plan)
+      : database_(database),
+        known_(known),
+        before_(before),
+        query_(query),
+        plan_(plan),
+        after_(plan.after) {}
 
   Result<ThreadPage> run(std::vector<Finding>& damaged);
 
@@ -96,9 +104,12 @@ class Listing {
   // The best of what comes after the cursor, in order, one more than the page takes.
   Result<void> collect(std::size_t want);
   void offer(const Candidate& candidate);
+  Result<std::optional<Manifest>> manifest_of(ThreadId id);
   Result<std::uint64_t> total();
 
   Database& database_;
+  KnownThreads& known_;
+  const KnownThreads::Moment& before_;
   const ListQuery& query_;
   const ListPlan& plan_;
   std::optional<ListPlan::After> after_;
@@ -220,21 +231,32 @@ Result<std::uint64_t> Listing::total() {
     for (const ThreadId id : *matches_) SKEIN_TRY(count(id));
     return total;
   }
-  const bool all = !filters();
   for (const std::int64_t agent : agents_) {
-    SKEIN_ASSIGN(Query query, database_.query(all ? kCountAgent : kByOldest));
-    query.bind(agent);
-    if (!all) query.bind(agent, std::numeric_limits<std::int64_t>::min());
+    if (plan_.metadata.empty()) {
+      SKEIN_ASSIGN(Query query, database_.query(kTotal));
+      std::optional<int> status;
+      if (query_.status) status = static_cast<int>(*query_.status);
+      SKEIN_TRY(query.bind(agent, status).step());
+      total += static_cast<std::uint64_t>(query.integer(0));
+      continue;
+    }
+    SKEIN_ASSIGN(Query query, database_.query(kByOldest));
+    query.bind(agent, std::numeric_limits<std::int64_t>::min());
     for (;;) {
       SKEIN_ASSIGN(const bool row, query.step());
       if (!row) break;
-      if (all)
-        total += static_cast<std::uint64_t>(query.integer(0));
-      else
-        SKEIN_TRY(count(id_at(query)));
+      SKEIN_TRY(count(id_at(query)));
     }
   }
   return total;
+}
+
+Result<std::optional<Manifest>> Listing::manifest_of(ThreadId id) {
+  if (auto known = known_.find(id, before_)) return known;
+  SKEIN_ASSIGN(auto thread, load_thread(database_, id));
+  if (!thread) return std::nullopt;
+  known_.put(thread->manifest, before_);
+  return std::move(thread->manifest);
 }
 
 Result<ThreadPage> Listing::run(std::vector<Finding>& damaged) {
@@ -249,9 +271,9 @@ Result<ThreadPage> Listing::run(std::vector<Finding>& damaged) {
     SKEIN_TRY(collect(want));
     for (const Candidate& candidate : best_) {
       after_ = ListPlan::After{candidate.us, candidate.id};
-      auto thread = load_thread(database_, candidate.id);
+      auto thread = manifest_of(candidate.id);
       if (thread && *thread) {
-        page.threads.push_back(std::move((*thread)->manifest));
+        page.threads.push_back(std::move(**thread));
       } else if (!thread && thread.error().code == ErrorCode::kDamaged) {
         damaged.push_back({.thread = candidate.id, .what = thread.error().message});
       } else if (!thread) {
@@ -269,12 +291,14 @@ Result<ThreadPage> Listing::run(std::vector<Finding>& damaged) {
 
 }  // namespace
 
-Result<ThreadPage> list_threads(Readers& readers, const ListQuery& query,
+Result<ThreadPage> list_threads(Readers& readers, KnownThreads& known, const ListQuery& query,
                                 const std::function<void(const Finding&)>& notice) {
   SKEIN_ASSIGN(const ListPlan plan, plan_list(query));
   std::vector<Finding> damaged;
-  auto page = readers.with<ThreadPage>(
-      [&](Database& database) { return Listing(database, query, plan).run(damaged); });
+  const KnownThreads::Moment before = known.now();
+  auto page = readers.with<ThreadPage>([&](Database& database) {
+    return Listing(database, known, before, query, plan).run(damaged);
+  });
   for (const Finding& finding : damaged) {
     if (notice) notice(finding);
   }

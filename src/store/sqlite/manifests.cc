@@ -27,6 +27,9 @@ constexpr char kDeleteMeta[] = "DELETE FROM thread_meta WHERE key = ? AND value 
 constexpr char kInsertListed[] =
     "INSERT INTO listed(agent, updated, id, behind) VALUES(?, ?, ?, 0)";
 constexpr char kDeleteListed[] = "DELETE FROM listed WHERE agent = ? AND updated = ? AND id = ?";
+constexpr char kCount[] =
+    "INSERT INTO totals(agent, status, threads) VALUES(?1, ?2, ?3)"
+    " ON CONFLICT DO UPDATE SET threads = threads + ?3";
 constexpr char kDeleteChange[] = "DELETE FROM changes WHERE g = ?";
 constexpr char kPlaces[] = "SELECT made, version FROM threads WHERE id = ?";
 
@@ -106,6 +109,7 @@ Result<Head> insert_thread(WriteContext& context, Manifest& manifest, std::int64
                 head.updated, head.listed, static_cast<int>(manifest.status), g, g,
                 manifest.alias));
   SKEIN_TRY(run(database, kInsertListed, agent, head.listed, manifest.id.bits()));
+  SKEIN_TRY(run(database, kCount, agent, head.status, 1));
   SKEIN_TRY(store_manifest(database, manifest));
   SKEIN_TRY(change_meta(database, kInsertMeta, manifest));
   return head;
@@ -121,8 +125,12 @@ Result<void> replace_manifest(WriteContext& context, const StoredThread& old, Ma
   const std::int64_t updated = manifest.updated_at.us;
   if (updated != old.head.listed)
     SKEIN_TRY(move_in_list(database, manifest.id, old.head.agent, old.head.listed, updated));
-  SKEIN_TRY(run(database, kUpdateThread, updated, updated, static_cast<int>(manifest.status), g,
-                manifest.id.bits()));
+  const int status = static_cast<int>(manifest.status);
+  SKEIN_TRY(run(database, kUpdateThread, updated, updated, status, g, manifest.id.bits()));
+  if (status != old.head.status) {
+    SKEIN_TRY(run(database, kCount, old.head.agent, old.head.status, -1));
+    SKEIN_TRY(run(database, kCount, old.head.agent, status, 1));
+  }
   SKEIN_TRY(store_manifest(database, manifest));
   if (manifest.metadata == old.manifest.metadata) return {};
   SKEIN_TRY(change_meta(database, kDeleteMeta, old.manifest));
@@ -146,6 +154,7 @@ Result<bool> delete_thread(WriteContext& context, ThreadId id) {
   else
     SKEIN_TRY(run(database, kDeleteAllMeta, id.bits()));  // slow, but sure
   SKEIN_TRY(run(database, kDeleteListed, head->agent, head->listed, id.bits()));
+  SKEIN_TRY(run(database, kCount, head->agent, head->status, -1));
   for (const char* sql : kDeleteById) SKEIN_TRY(run(database, sql, id.bits()));
   SKEIN_TRY(insert_change(context, {.kind = ChangeKind::kRemoved, .thread = id}));
   return true;

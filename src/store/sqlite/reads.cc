@@ -1,6 +1,7 @@
 #include "store/sqlite/reads.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/try.h"
 #include "store/sqlite/heads.h"
@@ -19,16 +20,30 @@ constexpr char kBackward[] = SKEIN_SELECT_EVENTS " AND seq BETWEEN ? AND ? ORDER
 constexpr char kOne[] = SKEIN_SELECT_EVENTS " AND seq = ?";
 constexpr char kBranches[] = "SELECT seq, base FROM branches WHERE id = ? ORDER BY seq";
 
-using Plan = std::vector<SeqSpan>;
+// What is read, and what is known of the thread by then.
+struct Plan {
+  std::vector<SeqSpan> spans{};
+  Seq last_seq = 0;
+  std::optional<std::vector<Branch>> branches{};
+};
 
 Result<Plan> make_plan(Database& database, ThreadId id, const ReadRange& range) {
+  Plan plan;
   SKEIN_ASSIGN(const auto head, load_head(database, id));
-  if (!head) return Plan{};
-  std::vector<Branch> branches;
+  if (!head) return plan;
+  plan.last_seq = head->last_seq;
   if (range.view == View::kPath) {
-    SKEIN_ASSIGN(branches, load_branches(database, id));
+    SKEIN_ASSIGN(plan.branches, load_branches(database, id));
   }
-  return plan_read(range, head->last_seq, branches);
+  plan.spans = plan_read(range, head->last_seq, plan.branches.value_or(std::vector<Branch>()));
+  return plan;
+}
+
+// Whether the chunk has the last events of the thread.
+bool has_the_end(const EventChunk& chunk, const Plan& plan, Direction direction) {
+  if (chunk.rows().empty()) return false;
+  const bool forward = direction == Direction::kForward;
+  return (forward ? chunk.rows().back() : chunk.rows().front()).seq == plan.last_seq;
 }
 
 // False when what the chunk misses was removed together with its thread since the plan was made.
@@ -132,22 +147,45 @@ void EventChunk::load_singly(Database& database, ThreadId id, SeqSpan span, Dire
   }
 }
 
-Result<void> read_events(Readers& readers, ThreadId id, const ReadRange& range,
+Result<void> read_events(Readers& readers, KnownThreads& known, ThreadId id, const ReadRange& range,
                          const EventSink& sink) {
-  SKEIN_ASSIGN(const Plan plan, readers.with<Plan>([&](Database& database) {
-    return make_plan(database, id, range);
-  }));
-  EventChunk chunk;
   EventReader reader;
   Event event;
+  if (RecentEvents::Rows rows; known.read(id, range, rows)) {
+    for (const auto& kept : rows) {
+      decode_event(kept->row, reader, event);
+      if (!sink(event)) break;
+    }
+    return {};
+  }
+  const KnownThreads::Moment before = known.now();
+  const bool keeps = known.wants_events(id);
+  EventChunk chunk;
   std::uint64_t left = range.limit;
-  for (SeqSpan span : plan) {
+  // Most reads end with the first chunk, which is read together with the plan.
+  SKEIN_ASSIGN(Plan plan, readers.with<Plan>([&](Database& database) -> Result<Plan> {
+    SKEIN_ASSIGN(Plan made, make_plan(database, id, range));
+    if (made.spans.empty() || left == 0) return made;
+    SKEIN_TRY(chunk.load(database, id, made.spans.front(), range.direction, left));
+    if (keeps && !made.branches && has_the_end(chunk, made, range.direction)) {
+      SKEIN_ASSIGN(made.branches, load_branches(database, id));
+    }
+    return made;
+  }));
+  if (keeps && plan.branches && has_the_end(chunk, plan, range.direction)) {
+    auto recent = RecentEvents::of(chunk.rows(), range.direction, std::move(*plan.branches));
+    if (recent) known.put_events(id, std::move(*recent), before);
+  }
+  bool loaded = true;
+  for (SeqSpan span : plan.spans) {
     while (span.first <= span.last && left > 0) {
-      SKEIN_ASSIGN(const bool there, readers.with<bool>([&](Database& database) -> Result<bool> {
-        SKEIN_TRY(chunk.load(database, id, span, range.direction, left));
-        return still_there(database, id, chunk);
-      }));
-      if (!there) return {};
+      if (!std::exchange(loaded, false)) {
+        SKEIN_ASSIGN(const bool there, readers.with<bool>([&](Database& database) -> Result<bool> {
+          SKEIN_TRY(chunk.load(database, id, span, range.direction, left));
+          return still_there(database, id, chunk);
+        }));
+        if (!there) return {};
+      }
       for (const EventRow& row : chunk.rows()) {
         decode_event(row, reader, event);
         if (!sink(event)) return {};

@@ -9,6 +9,7 @@
 #include "core/sqlite.h"
 #include "skein/store.h"
 #include "store/checks.h"
+#include "store/sqlite/known_threads.h"
 #include "store/sqlite/readers.h"
 #include "store/sqlite/rows.h"
 
@@ -39,7 +40,7 @@ class EventChunk {
   std::string bytes_;
 };
 
-Result<void> read_events(Readers& readers, ThreadId id, const ReadRange& range,
+Result<void> read_events(Readers& readers, KnownThreads& known, ThreadId id, const ReadRange& range,
                          const EventSink& sink);
 
 Result<std::vector<Branch>> load_branches(Database& database, ThreadId id);

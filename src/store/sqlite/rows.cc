@@ -28,8 +28,8 @@ Result<void> move_in_list(Database& database, ThreadId id, std::int64_t agent, s
   return list.bind(agent, to, id.bits()).run();
 }
 
-Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
-                          const PreparedEvent& event) {
+Result<EventRow> insert_event(WriteContext& context, ThreadId id, Head& head,
+                              const PreparedEvent& event) {
   const std::int64_t updated = std::max(head.updated, event.timestamp_us);
   if (updated > head.listed + kListLagUs) {
     SKEIN_TRY(move_in_list(context.database, id, head.agent, head.listed, updated));
@@ -50,8 +50,9 @@ Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
   SKEIN_ASSIGN(Query insert, context.database.query(kInsertEvent));
   std::optional<std::string_view> key;
   if (event.key_hash) key = event.key;
+  row.crc = event_crc(row, event.content_crc);
   insert.bind(row.g, id.bits(), row.seq, row.updated, row.lag, row.tokens, event.key_hash, key,
-              event_crc(row, event.content_crc), row.body);
+              row.crc, row.body);
   SKEIN_TRY(insert.run());
   if (event.base && *event.base != head.last_seq) {
     SKEIN_ASSIGN(Query branch, context.database.query(kInsertBranch));
@@ -59,7 +60,7 @@ Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
   }
   head.updated = updated;
   head.last_seq = row.seq;
-  return {};
+  return row;
 }
 
 EventRow event_row(const Query& query) {

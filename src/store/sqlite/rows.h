@@ -12,14 +12,15 @@
 #include "skein/thread.h"
 #include "store/codec.h"
 #include "store/row_codec.h"
+#include "store/sqlite/event_row.h"
 #include "store/sqlite/writer.h"
 
 namespace skein::sqlite {
 
 // Puts the event at the end of its thread, which `head` is the head of, and moves the head on. The
-// caller has checked everything.
-Result<void> insert_event(WriteContext& context, ThreadId id, Head& head,
-                          const PreparedEvent& event);
+// caller has checked everything. The row that it answers borrows from the event.
+Result<EventRow> insert_event(WriteContext& context, ThreadId id, Head& head,
+                              const PreparedEvent& event);
 
 // Moves the thread's entry in the list by time of update.
 Result<void> move_in_list(Database& database, ThreadId id, std::int64_t agent, std::int64_t from,
@@ -28,18 +29,6 @@ Result<void> move_in_list(Database& database, ThreadId id, std::int64_t agent, s
 // The columns of an event row, in this order, as every reader selects them.
 #define SKEIN_EVENT_COLUMNS "g, id, seq, updated, lag, tokens, key, crc, body"
 
-struct EventRow {
-  std::int64_t g = 0;
-  ThreadId id;
-  Seq seq = 0;
-  std::int64_t updated = 0;
-  std::int64_t lag = 0;
-  std::optional<std::uint32_t> tokens;
-  std::string_view key;
-  std::int64_t crc = 0;
-  std::string_view body;
-  const char* missing = nullptr;  // set: there is no such row, and why
-};
 // Borrows from the query until its next step.
 EventRow event_row(const Query& query);
 std::uint32_t event_crc(const EventRow& row, std::uint32_t content);

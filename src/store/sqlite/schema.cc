@@ -109,7 +109,19 @@ CREATE UNIQUE INDEX deleted_records ON changes(collection, key) WHERE kind = 5;
 // to be asked; otherwise the list answers by itself.
 constexpr char kListedBehind[] = "ALTER TABLE listed ADD COLUMN behind INTEGER NOT NULL DEFAULT 1";
 
-constexpr Migration kMigrations[] = {{1, kInitial}, {2, kListedBehind}};
+// How many threads there are, so that nobody has to count them.
+constexpr char kTotals[] = R"sql(
+CREATE TABLE totals(
+  agent INTEGER NOT NULL,
+  status INTEGER NOT NULL,
+  threads INTEGER NOT NULL,
+  PRIMARY KEY(agent, status)
+) STRICT, WITHOUT ROWID;
+INSERT INTO totals(agent, status, threads)
+  SELECT agent, status, count(*) FROM threads GROUP BY agent, status;
+)sql";
+
+constexpr Migration kMigrations[] = {{1, kInitial}, {2, kListedBehind}, {3, kTotals}};
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include "store/sqlite/check.h"
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/feed.h"
+#include "store/sqlite/known_threads.h"
 #include "store/sqlite/leases.h"
 #include "store/sqlite/list.h"
 #include "store/sqlite/log_check.h"
@@ -44,7 +45,7 @@ class SqliteStore final : public Store {
   }
   Result<std::optional<Manifest>> get(const ThreadRef& ref) override;
   Result<ThreadPage> list(const ListQuery& query) override {
-    return list_threads(readers_, query, options_.notice);
+    return list_threads(readers_, *known_, query, options_.notice);
   }
   Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                           const UpdateOptions& options) override {
@@ -60,7 +61,7 @@ class SqliteStore final : public Store {
     return write_together(*writer_, options_, work);
   }
   Result<void> read(ThreadId id, const ReadRange& range, const EventSink& sink) override {
-    return read_events(readers_, id, range, sink);
+    return read_events(readers_, *known_, id, range, sink);
   }
   Result<ChangeBatch> changes(std::string_view cursor, std::size_t limit,
                               std::chrono::milliseconds wait) override {
@@ -84,6 +85,7 @@ class SqliteStore final : public Store {
  private:
   const StoreOptions options_;
   Fd lock_file_;
+  std::unique_ptr<KnownThreads> known_;
   // The writer's connection is the last to close, and then clears the write-ahead log away.
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Watch> watch_;
@@ -138,6 +140,7 @@ Result<void> SqliteStore::open(const std::string& path) {
   const std::string folder = parent_folder(path);
   SKEIN_TRY(make_folders(folder, flusher));
   SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
+  known_ = std::make_unique<KnownThreads>(lock_file_.get());
   {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
     SKEIN_TRY(check_room(folder));
@@ -148,7 +151,7 @@ Result<void> SqliteStore::open(const std::string& path) {
   }
   SKEIN_ASSIGN(
       writer_,
-      Writer::open(path, lock_file_.get(), flush,
+      Writer::open(path, lock_file_.get(), flush, *known_,
                    {.committed = [this] { watch_->notify(); },
                     .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
   SKEIN_ASSIGN(watch_, Watch::open(path));
@@ -165,7 +168,9 @@ Result<void> SqliteStore::open(const std::string& path) {
 
 Result<std::optional<Manifest>> SqliteStore::get(const ThreadRef& ref) {
   using Found = std::optional<Manifest>;
-  return readers_.with<Found>([&](Database& database) -> Result<Found> {
+  if (auto known = known_->find(ref)) return known;
+  const KnownThreads::Moment before = known_->now();
+  auto found = readers_.with<Found>([&](Database& database) -> Result<Found> {
     std::optional<ThreadId> id = ref.id();
     if (!id) {
       SKEIN_ASSIGN(id, find_alias(database, ref.alias()));
@@ -174,6 +179,8 @@ Result<std::optional<Manifest>> SqliteStore::get(const ThreadRef& ref) {
     SKEIN_ASSIGN(auto thread, load_thread(database, *id));
     return thread ? Found(std::move(thread->manifest)) : std::nullopt;
   });
+  if (found && *found) known_->put(**found, before);
+  return found;
 }
 
 }  // namespace

@@ -119,6 +119,7 @@ Result<Result<Manifest>> CreateJob::create(WriteContext& context) {
   context.heads.put(id, head);
   manifest.last_seq = head.last_seq;
   manifest.updated_at = Timestamp{head.updated};
+  context.note(manifest);
   return manifest;
 }
 
@@ -183,6 +184,7 @@ class UpdateJob : public Job {
     manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
     SKEIN_TRY(replace_manifest(context, *stored, manifest));
     context.heads.erase(id_);
+    context.note(manifest);
     return manifest;
   }
 
@@ -214,6 +216,7 @@ class RemoveJob : public Job {
     }
     context.heads.erase(id_);
     SKEIN_ASSIGN(const bool removed, delete_thread(context, id_));
+    if (removed) context.note_removal(id_);
     return Result<bool>(removed);
   }
 

@@ -34,19 +34,33 @@ bool is_flush(int code) { return code == SQLITE_IOERR_FSYNC || code == SQLITE_IO
 
 }  // namespace
 
+void WriteContext::note(const EventRow& row, std::optional<Seq> base) {
+  changes.push_back({.id = row.id, .last_seq = row.seq, .updated = row.updated, .base = base});
+  if (known.has_events(row.id)) {
+    changes.back().event = std::make_shared<const RecentEvents::Kept>(row);
+  }
+}
+
+void WriteContext::note(const Manifest& manifest) {
+  changes.push_back({.id = manifest.id, .manifest = std::make_unique<Manifest>(manifest)});
+}
+
+void WriteContext::note_removal(ThreadId id) { changes.push_back({.id = id, .removed = true}); }
+
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, int lock_fd, Flush flush,
-                                             Hooks hooks) {
+                                             KnownThreads& known, Hooks hooks) {
   SKEIN_ASSIGN(Database database,
                connect(path, kCacheKb, flush, flush == Flush::kFull ? gathering_vfs() : nullptr));
-  std::unique_ptr<Writer> writer(new Writer(std::move(database), lock_fd, std::move(hooks)));
+  std::unique_ptr<Writer> writer(new Writer(std::move(database), lock_fd, known, std::move(hooks)));
   return writer;
 }
 
-Writer::Writer(Database database, int lock_fd, Hooks hooks)
+Writer::Writer(Database database, int lock_fd, KnownThreads& known, Hooks hooks)
     : lock_fd_(lock_fd),
+      known_(known),
       hooks_(std::move(hooks)),
       database_(std::move(database)),
-      context_{.database = database_, .heads = {}, .last_g = 0},
+      context_{.database = database_, .known = known_, .heads = {}, .last_g = 0},
       group_({}, [this](GroupCommit::Batch& batch) { execute(batch); }) {
   sqlite3_wal_hook(database_.handle(), on_wal,
                    const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
@@ -81,16 +95,22 @@ void Writer::execute(GroupCommit::Batch& batch) {
 
 Result<void> Writer::transact(Requests jobs, const std::function<Requests()>& more) {
   if (poisoned()) return tl::unexpected(poisoned_error());
+  SKEIN_TRY(known_.begin());
+  context_.changes.clear();
   auto done = [&]() -> Result<void> {
     SKEIN_TRY(begin());
     for (; !jobs.empty(); jobs = more()) {
       for (GroupCommit::Request* job : jobs) SKEIN_TRY(static_cast<Job*>(job)->apply(context_));
     }
-    return commit();
+    known_.doubt(context_.changes);
+    SKEIN_TRY(commit());
+    known_.apply();
+    return {};
   }();
   // A large transaction writes, and may flush, before its commit.
   if (!done && is_flush(database_.last_code())) poison(done.error().message);
   if (!done) roll_back();
+  known_.end();
   return done;
 }
 
@@ -100,6 +120,7 @@ Result<void> Writer::begin() {
   SKEIN_ASSIGN(const auto version, database_.integer(kDataVersion));
   if (version == data_version_) return {};
   context_.heads.clear();
+  known_.clear();
   SKEIN_ASSIGN(context_.last_g, database_.integer(kLastG));
   data_version_ = version;
   return {};
@@ -114,6 +135,7 @@ Result<void> Writer::commit() {
 
 void Writer::roll_back() {
   data_version_ = -1;  // what we remember may be of what was just undone
+  known_.clear();
   if (sqlite3_get_autocommit(database_.handle()) != 0) return;
   if (auto undone = database_.execute("ROLLBACK"); !undone) poison(undone.error().message);
 }

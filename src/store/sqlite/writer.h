@@ -8,12 +8,14 @@
 #include <mutex>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "core/group_commit.h"
 #include "core/sqlite.h"
 #include "skein/clock.h"
 #include "skein/store.h"
 #include "store/sqlite/heads.h"
+#include "store/sqlite/known_threads.h"
 #include "store/sqlite/schema.h"
 
 namespace skein::sqlite {
@@ -21,10 +23,16 @@ namespace skein::sqlite {
 // What a job works with, inside the transaction.
 struct WriteContext {
   Database& database;
+  KnownThreads& known;
   HeadCache heads;
   std::int64_t last_g = 0;
+  std::vector<ThreadChange> changes{};
 
   std::int64_t next_g() { return ++last_g; }
+  // To be told to whoever knows manifests.
+  void note(const EventRow& row, std::optional<Seq> base);
+  void note(const Manifest& manifest);
+  void note_removal(ThreadId id);
 };
 
 // A piece of writing. It decides before it writes: what it refuses, it keeps as its own answer and
@@ -56,9 +64,9 @@ class Writer final : public JobRunner {
     std::function<void(std::int64_t frames)> wal_grew;  // frames in the write-ahead log, likewise
   };
 
-  // `lock_fd` is borrowed: other processes are kept out by its first byte.
+  // `lock_fd` is borrowed: other processes are kept out by its first byte. So is `known`.
   static Result<std::unique_ptr<Writer>> open(const std::string& path, int lock_fd, Flush flush,
-                                              Hooks hooks);
+                                              KnownThreads& known, Hooks hooks);
   ~Writer() override;
 
   // Returns when the job is durable, or failed.
@@ -69,7 +77,7 @@ class Writer final : public JobRunner {
   bool poisoned() const { return poisoned_.load(std::memory_order_acquire); }
 
  private:
-  Writer(Database database, int lock_fd, Hooks hooks);
+  Writer(Database database, int lock_fd, KnownThreads& known, Hooks hooks);
 
   using Requests = std::span<GroupCommit::Request* const>;
 
@@ -82,6 +90,7 @@ class Writer final : public JobRunner {
   Error poisoned_error() const;
 
   const int lock_fd_;
+  KnownThreads& known_;
   const Hooks hooks_;
 
   std::atomic<bool> poisoned_{false};
