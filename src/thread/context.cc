@@ -34,7 +34,7 @@ class ContextMaker {
         index_(index),
         request_(request),
         view_(view_of(index.head())),
-        window_(store, index.manifest().id, index.last()) {}
+        window_(index) {}
 
   Result<ContextWindow> make() {
     SKEIN_TRY(take_what_must_be_in());

@@ -6,6 +6,8 @@
 
 #include "core/try.h"
 #include "skein/limits.h"
+#include "store/checks.h"
+#include "store/codec.h"
 #include "store/find_record.h"
 
 namespace skein {
@@ -13,6 +15,7 @@ namespace {
 
 constexpr Seq kUnwrittenEvents = 128;         // so many are read each time before they are written
 constexpr std::uint64_t kFeedEntries = 2000;  // likewise, entries of the change feed
+constexpr std::size_t kMaxKeptBytes = std::size_t{256} << 10;
 
 std::string head_key(ThreadId thread) { return thread.str(); }
 
@@ -46,7 +49,8 @@ Result<Manifest> get_manifest(Store& store, ThreadId thread) {
 Result<ThreadIndex> ThreadIndex::load(Store& store, ThreadId thread, Stored stored) {
   SKEIN_ASSIGN(Manifest manifest, get_manifest(store, thread));
   ThreadIndex index(store, std::move(manifest));
-  if (stored == Stored::kUse) SKEIN_TRY(index.find_stored());
+  index.keeps_ = index.manifest_.last_seq <= kUnwrittenEvents;
+  if (stored == Stored::kUse && !index.keeps_) SKEIN_TRY(index.find_stored());
   if (index.manifest_.last_seq - index.stored_ > kUnwrittenEvents) index.refresh_ = true;
   if (index.refresh_) SKEIN_TRY(index.take_cursor());
   SKEIN_TRY(index.catch_up());
@@ -106,9 +110,31 @@ Result<void> ThreadIndex::catch_up() {
   Result<void> added;
   SKEIN_TRY(store_.read(manifest_.id, range, [&](Event& event) {
     added = add(event);
+    if (keeps_) keep(event);
     return added.has_value();
   }));
   return added;
+}
+
+void ThreadIndex::keep(Event& event) {
+  kept_bytes_ += bytes_of(event) + event.metadata.text().size();
+  kept_.push_back(std::move(event));
+  if (kept_bytes_ <= kMaxKeptBytes) return;
+  keeps_ = false;
+  kept_.clear();
+}
+
+Result<void> ThreadIndex::read(const ReadRange& range, const EventSink& sink) const {
+  if (!keeps_) return store_.read(manifest_.id, range, sink);
+  std::uint64_t left = range.limit;
+  const bool forward = range.direction == Direction::kForward;
+  for (const SeqSpan& span : plan_read(range, kept_.size(), head_.branches)) {
+    for (Seq i = 0; i <= span.last - span.first && left > 0; ++i, --left) {
+      Event event = kept_[(forward ? span.first + i : span.last - i) - 1];
+      if (!sink(event)) return {};
+    }
+  }
+  return {};
 }
 
 Result<void> ThreadIndex::add(const Event& event) {

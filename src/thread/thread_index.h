@@ -30,6 +30,10 @@ class ThreadIndex {
   const IndexHead& head() const { return head_; }
   Seq last() const { return head_.events; }
 
+  // Events of the thread, as Store::read delivers them. Those of a short thread were read when it
+  // was loaded, and are not read again.
+  Result<void> read(const ReadRange& range, const EventSink& sink) const;
+
   // The tokens of the events in the range, as counted when they were indexed.
   Result<EventCost> cost(const SeqRange& range);
   // The last user message in the set; 0: there is none.
@@ -45,6 +49,7 @@ class ThreadIndex {
   Result<bool> is_of_this_thread(const IndexHead& head);
   Result<void> catch_up();
   Result<void> add(const Event& event);
+  void keep(Event& event);
   Result<Seq> base_of_unreadable(Seq seq);
   Result<void> write();
   Result<void> add_leftovers(std::vector<RecordWrite>& writes);
@@ -57,6 +62,9 @@ class ThreadIndex {
   Seq stored_ = 0;                         // events of the stored chunks
   bool refresh_ = false;                   // the stored head should be written again
   std::vector<IndexedEvent> tail_;         // the events after those
+  bool keeps_ = false;                     // all events, in:
+  std::vector<Event> kept_;
+  std::size_t kept_bytes_ = 0;
   std::map<std::size_t, Chunk> loaded_;
 };
 

@@ -27,22 +27,21 @@ std::vector<Seq> ToolPairs::open() const {
   return all;
 }
 
-Result<std::optional<Event>> find_other_half(Store& store, ThreadId thread, Seq head,
-                                             const Event& event) {
+Result<std::optional<Event>> find_other_half(const ThreadIndex& index, const Event& event) {
   const EventKind kind = kind_of(event);
   if (kind != EventKind::kToolCall && kind != EventKind::kToolResponse) return std::nullopt;
   const bool forward = kind == EventKind::kToolCall;
-  if (forward ? event.seq >= head : event.seq <= 1) return std::nullopt;
+  if (forward ? event.seq >= index.last() : event.seq <= 1) return std::nullopt;
   ReadRange range;
   range.direction = forward ? Direction::kForward : Direction::kBackward;
   range.from = forward ? event.seq + 1 : event.seq - 1;
   range.view = View::kPath;
-  range.head = head;
+  range.head = index.last();
   range.limit = kToolPairReach;
   ToolPairs pairs(range.direction);
   pairs.tell(event);
   std::optional<Event> half;
-  SKEIN_TRY(store.read(thread, range, [&](Event& other) {
+  SKEIN_TRY(index.read(range, [&](Event& other) {
     if (pairs.tell(other) == event.seq) half = std::move(other);
     return !half.has_value();
   }));

@@ -8,6 +8,7 @@
 
 #include "skein/store.h"
 #include "thread/event_kind.h"
+#include "thread/thread_index.h"
 
 namespace skein {
 
@@ -31,9 +32,8 @@ class ToolPairs {
   std::map<std::string, std::vector<Seq>> open_;
 };
 
-// The other half of a tool call or response, on the path that runs back from `head` and at most
-// kToolPairReach events away. Nothing if it has none.
-Result<std::optional<Event>> find_other_half(Store& store, ThreadId thread, Seq head,
-                                             const Event& event);
+// The other half of a tool call or response, on the path that runs back from the last event of the
+// index and at most kToolPairReach events away. Nothing if it has none.
+Result<std::optional<Event>> find_other_half(const ThreadIndex& index, const Event& event);
 
 }  // namespace skein

@@ -43,12 +43,13 @@ Result<Event> Window::read_one(Seq seq) {
   range.from = seq;
   range.limit = 1;
   Event found;
-  SKEIN_TRY(store_.read(thread_, range, [&found](Event& event) {
+  SKEIN_TRY(index_.read(range, [&found](Event& event) {
     found = std::move(event);
     return false;
   }));
   if (found.seq == seq) return found;
-  return fail(ErrorCode::kNotFound, "thread " + thread_.str() + " was removed meanwhile");
+  return fail(ErrorCode::kNotFound,
+              "thread " + index_.manifest().id.str() + " was removed meanwhile");
 }
 
 void Window::put(Event event, const EventCost& cost, const std::string& why) {
@@ -67,7 +68,7 @@ Result<std::uint64_t> Window::take_if_fits(Seq seq, std::uint64_t budget, const 
   if (chosen_.contains(seq)) return 0;
   SKEIN_ASSIGN(Event event, read_one(seq));
   if (!is_for_model(kind_of(event))) return 0;
-  SKEIN_ASSIGN(auto half, find_other_half(store_, thread_, head_, event));
+  SKEIN_ASSIGN(auto half, find_other_half(index_, event));
   const EventCost cost = cost_of(event);
   const EventCost half_cost = half ? cost_of(*half) : EventCost{};
   if (cost.tokens + half_cost.tokens > budget) return 0;
@@ -87,7 +88,7 @@ Result<Window::Candidates> Window::read_newest(const SeqSet& seqs, std::uint64_t
       range.limit = std::min(page, next - part->first + 1);
       page = std::min(page * 2, kLastPage);
       std::uint64_t seen = 0;
-      SKEIN_TRY(store_.read(thread_, range, [&](Event& event) {
+      SKEIN_TRY(index_.read(range, [&](Event& event) {
         ++seen;
         if (!is_for_model(kind_of(event))) {
           not_for_models_.push_back(event.seq);
@@ -119,11 +120,11 @@ Result<void> Window::find_halves(Candidates& candidates) {
   ReadRange range;
   range.direction = Direction::kBackward;
   range.view = View::kPath;
-  range.head = head_;
+  range.head = index_.last();
   ToolPairs pairs(Direction::kBackward);
   std::size_t open = 0;    // candidates whose calls were not met yet
   std::size_t beyond = 0;  // events older than the candidates
-  return store_.read(thread_, range, [&](Event& event) {
+  return index_.read(range, [&](Event& event) {
     const Seq seq = event.seq;
     if (seq < oldest && (open == 0 || ++beyond > kToolPairReach)) return false;
     const bool candidate = candidates.place.contains(seq);

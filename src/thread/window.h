@@ -9,6 +9,7 @@
 #include "skein/store.h"
 #include "thread/event_cost.h"
 #include "thread/seq_set.h"
+#include "thread/thread_index.h"
 
 namespace skein {
 
@@ -22,8 +23,8 @@ struct Chosen {
 // or not at all.
 class Window {
  public:
-  // `head` is the event that the path runs back from. Borrows the store.
-  Window(Store& store, ThreadId thread, Seq head) : store_(store), thread_(thread), head_(head) {}
+  // On the path that runs back from the last event of the index, which is borrowed.
+  explicit Window(const ThreadIndex& index) : index_(index) {}
 
   // Takes the event whatever it costs.
   Result<void> take(Seq seq, const std::string& why);
@@ -51,9 +52,7 @@ class Window {
   Result<void> find_halves(Candidates& candidates);
   void put(Event event, const EventCost& cost, const std::string& why);
 
-  Store& store_;
-  const ThreadId thread_;
-  const Seq head_;
+  const ThreadIndex& index_;
   std::map<Seq, Chosen> chosen_;
   std::uint64_t tokens_ = 0;
   std::vector<Seq> newest_;
