@@ -286,15 +286,27 @@ Result<void> RunBook::forget(std::string_view run_id) {
   });
 }
 
+std::vector<RecordWrite> RunBook::begin_writes(const Run& run, LeaseToken token) const {
+  return {run_write(run),
+          put_record(kOpen, running_key(run.thread),
+                     open_json(run, OpenRun::State::kRunning, token, kEffectsPromise))};
+}
+
 Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
                             std::optional<Version> waiting) const {
-  std::vector<RecordWrite> writes{
-      run_write(run), put_record(kOpen, running_key(run.thread),
-                                 open_json(run, OpenRun::State::kRunning, token, kEffectsPromise))};
+  std::vector<RecordWrite> writes = begin_writes(run, token);
   if (waiting) {
     writes.push_back(delete_record(kOpen, key_of(run.id)));
     writes.back().expect_version = *waiting;
   }
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store.write(writes));
+  return {};
+}
+
+Result<void> RunBook::begin_first(Writes& store, const Run& run, LeaseToken token) const {
+  std::vector<RecordWrite> writes = begin_writes(run, token);
+  writes.back().expect_version = 0;
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};

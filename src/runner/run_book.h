@@ -74,10 +74,12 @@ class RunBook {
   Result<void> forget(std::string_view run_id);
 
   // --- With it ---
-  // From waiting (by its entry's version) or from nothing to running. kConflict: somebody closed it
-  // while it waited.
+  // From waiting, by the version of its entry, or from nothing to running. kConflict: somebody
+  // closed it while it waited.
   Result<void> begin(Writes& store, const Run& run, LeaseToken token,
                      std::optional<Version> waiting) const;
+  // From nothing to running, on a thread that has no entry of a running one. kConflict: it has.
+  Result<void> begin_first(Writes& store, const Run& run, LeaseToken token) const;
   // The end, or a question; with the usage.
   Result<void> finish(Writes& store, const Run& run, LeaseToken token) const;
   // The same for a thread that is gone, with its leases.
@@ -93,6 +95,7 @@ class RunBook {
 
  private:
   RecordWrite run_write(const Run& run) const;
+  std::vector<RecordWrite> begin_writes(const Run& run, LeaseToken token) const;
   std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
                         std::chrono::milliseconds promise) const;
   void add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;

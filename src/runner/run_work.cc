@@ -59,20 +59,15 @@ RunWork::RunWork(const RunnerParts& parts, LiveRun& live, const RunCallbacks& ca
 }
 
 Result<RunOutcome> RunWork::run(const RunRequest& request,
-                                const std::vector<std::string>& roll_back) {
-  Result<void> ready = load_manifest();
-  if (ready) ready = settle_what_was_left();
-  if (ready) {
-    run_.base_seq = manifest_.last_seq;
-    if (request.base) {
-      run_.base_seq = *request.base;
-      writer_.continue_from(*request.base);
-    }
-    ready = go_back(roll_back);
-  }
+                                const std::vector<std::string>& roll_back,
+                                const std::optional<Opening>& opening) {
   Result<void> input;
-  if (ready) ready = begin(request.input.messages, input);
-  if (!ready) return refused(std::move(ready).error());
+  if (opening && opening->begun()) {
+    take_over(*opening);
+  } else if (auto ready = prepare(request, roll_back, opening && opening->said(), input); !ready) {
+    return refused(std::move(ready).error());
+  }
+  if (opening && opening->said()) input = note_input(request.input.messages, {opening->message()});
   tell(callbacks_.on_start, run_);
 
   const auto respond = [&]() -> Result<Response> {
@@ -103,6 +98,25 @@ Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
 }
 
 // --- Before the engine ---
+
+void RunWork::take_over(const Opening& opening) {
+  manifest_ = opening.manifest();
+  run_ = opening.run();
+  live_.tell_run(run_);
+}
+
+Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::string>& roll_back,
+                              bool said, Result<void>& input) {
+  SKEIN_TRY(load_manifest());
+  SKEIN_TRY(settle_what_was_left());
+  run_.base_seq = manifest_.last_seq - (said ? 1 : 0);
+  if (request.base) {
+    run_.base_seq = *request.base;
+    writer_.continue_from(*request.base);
+  }
+  SKEIN_TRY(go_back(roll_back));
+  return begin(said ? std::vector<NewMessage>() : request.input.messages, input);
+}
 
 Result<void> RunWork::load_manifest() {
   SKEIN_ASSIGN(auto manifest, parts_.store.get(run_.thread));

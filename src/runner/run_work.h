@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runner/live_run.h"
+#include "runner/opening.h"
 #include "runner/parts.h"
 #include "runner/thread_writer.h"
 #include "skein/runner.h"
@@ -20,7 +21,9 @@ class RunWork {
           Turn turn);
 
   // `roll_back`: runs that were stopped for this one, which is to go on from before them.
-  Result<RunOutcome> run(const RunRequest& request, const std::vector<std::string>& roll_back);
+  // `opening`: what was written with the lease, if anything was.
+  Result<RunOutcome> run(const RunRequest& request, const std::vector<std::string>& roll_back,
+                         const std::optional<Opening>& opening);
   Result<RunOutcome> resume(const RunAnswer& answer);
 
  private:
@@ -40,6 +43,12 @@ class RunWork {
   };
 
   // --- Before the engine ---
+  // It was begun with its lease.
+  void take_over(const Opening& opening);
+  // One thing after the other. `said`: its messages are in the thread already; else `input` is what
+  // came of them.
+  Result<void> prepare(const RunRequest& request, const std::vector<std::string>& roll_back,
+                       bool said, Result<void>& input);
   Result<void> load_manifest();
   Result<void> settle_what_was_left();
   Result<void> begin(const std::vector<NewMessage>& messages, Result<void>& input);

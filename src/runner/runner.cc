@@ -12,6 +12,7 @@
 #include "core/worker_threads.h"
 #include "runner/accept.h"
 #include "runner/keeper.h"
+#include "runner/opening.h"
 #include "runner/parts.h"
 #include "runner/process.h"
 #include "runner/recovery.h"
@@ -58,6 +59,7 @@ class Runner::Impl {
     RunRequest request{};               // of a new run
     std::optional<RunAnswer> answer{};  // of one that is resumed
     std::vector<std::string> roll_back{};
+    std::optional<Opening> opening{};
     std::optional<Turn> turn{};
   };
 
@@ -65,8 +67,8 @@ class Runner::Impl {
   Result<Accepted> accept_resume(std::string_view run_id, const RunAnswer& answer);
   Result<RunOutcome> work(Accepted accepted, const RunCallbacks& callbacks,
                           const std::stop_token& stop);
-  // The same on a thread of its own; answers once the record is there.
-  Result<Run> start(Accepted accepted, RunCallbacks callbacks);
+  // The same on a thread of its own; see Runner::start.
+  Result<Run> start(Accepted accepted, RunCallbacks callbacks, std::chrono::milliseconds linger);
   Result<bool> cancel(std::string_view run_id);
   Result<Run> wait(std::string_view run_id, const std::stop_token& stop);
 
@@ -74,9 +76,12 @@ class Runner::Impl {
   const RunnerParts& parts() const { return parts_; }
 
  private:
+  class Start;
+
   std::vector<std::shared_ptr<LiveRun>> live_runs();
   Result<std::shared_ptr<LiveRun>> take_on(const Run& run);
   void let_go(const LiveRun& run);
+  Result<void> prepare_opening(Accepted& accepted, const Manifest& thread);
   Result<void> join_queue(Accepted& accepted, bool has_entry);
   Result<std::vector<std::string>> stop_others(ThreadId thread);
   Result<RunOutcome> end_waiting(Accepted& accepted);
@@ -176,6 +181,7 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
                     .run = std::move(run),
                     .request = request,
                     .roll_back = std::move(stopped)};
+  SKEIN_TRY(prepare_opening(accepted, thread));
   SKEIN_TRY(join_queue(accepted, false));
   return accepted;
 }
@@ -207,9 +213,22 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_
   return accepted;
 }
 
+Result<void> Runner::Impl::prepare_opening(Accepted& accepted, const Manifest& thread) {
+  auto open = book_.open_of(thread.id);
+  if (!open) {
+    let_go(*accepted.live);
+    return tl::unexpected(std::move(open).error());
+  }
+  if (!Opening::fits(accepted.request, thread, *open)) return {};
+  accepted.opening.emplace(book_, thread, accepted.run, accepted.request.input.messages.front(),
+                           parts_.clock.now());
+  return {};
+}
+
 Result<void> Runner::Impl::join_queue(Accepted& accepted, bool has_entry) {
   const bool may_wait = accepted.request.multitask != Multitask::kReject;
-  auto turn = turns_.enter(accepted.live, may_wait);
+  auto turn =
+      turns_.enter(accepted.live, may_wait, accepted.opening ? &*accepted.opening : nullptr);
   if (!turn) {
     let_go(*accepted.live);
     return tl::unexpected(std::move(turn).error());
@@ -250,7 +269,7 @@ Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& cal
     if (!accepted.turn) return end_waiting(accepted);
     RunWork work(parts_, live, callbacks, accepted.run, std::move(*accepted.turn));
     return accepted.answer ? work.resume(*accepted.answer)
-                           : work.run(accepted.request, accepted.roll_back);
+                           : work.run(accepted.request, accepted.roll_back, accepted.opening);
   }();
   let_go(live);
   return outcome;
@@ -274,23 +293,45 @@ Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted) {
   return RunOutcome{.run = run, .response = ""};
 }
 
-Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
-  // Known to others as soon as this returns, also where the turn came at once.
-  struct Start {
-    std::mutex mutex;
-    std::condition_variable came;
-    std::optional<Result<Run>> run;
-    void tell(Result<Run> what) {
-      const std::lock_guard lock(mutex);
-      if (!run) run = std::move(what);
-      came.notify_all();
-    }
-  };
+// What the caller of start() waits for.
+class Runner::Impl::Start {
+ public:
+  void begun(const Run& run) {
+    const std::lock_guard lock(mutex_);
+    run_ = run;
+    if (!lingers_) came_.notify_all();
+  }
+  void ended(Result<Run> run) {
+    const std::lock_guard lock(mutex_);
+    if (!run_ || run) run_ = std::move(run);
+    ended_ = true;
+    came_.notify_all();
+  }
+  // The run, when its record is there, but not before it has ended or so long has passed.
+  Result<Run> wait(std::chrono::milliseconds linger) {
+    std::unique_lock lock(mutex_);
+    lingers_ = linger.count() > 0;
+    if (lingers_) came_.wait_for(lock, linger, [&] { return ended_; });
+    lingers_ = false;
+    came_.wait(lock, [&] { return run_.has_value(); });
+    return *run_;
+  }
+
+ private:
+  std::mutex mutex_;  // protects all below
+  std::condition_variable came_;
+  std::optional<Result<Run>> run_;
+  bool lingers_ = false;
+  bool ended_ = false;
+};
+
+Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks,
+                                std::chrono::milliseconds linger) {
   const bool waits = !accepted.turn;
   const Run pending = accepted.run;
   auto start = std::make_shared<Start>();
   callbacks.on_start = [start, then = std::move(callbacks.on_start)](const Run& run) {
-    start->tell(run);
+    start->begun(run);
     if (then) then(run);
   };
   {
@@ -302,19 +343,16 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
   workers_.start([this, start, job]() mutable {
     auto outcome = work(std::move(job->first), job->second, {});
     if (outcome) {
-      start->tell(std::move(outcome->run));
+      start->ended(std::move(outcome->run));
     } else {
-      start->tell(tl::unexpected(std::move(outcome).error()));
+      start->ended(tl::unexpected(std::move(outcome).error()));
     }
     job.reset();  // what the callbacks hold goes before the runner does
     const std::lock_guard lock(mutex_);
     --started_;
     if (closing_) changed_.notify_all();
   });
-  if (waits) return pending;
-  std::unique_lock lock(start->mutex);
-  start->came.wait(lock, [&] { return start->run.has_value(); });
-  return *start->run;
+  return waits ? pending : start->wait(linger);
 }
 
 Result<bool> Runner::Impl::cancel(std::string_view run_id) {
@@ -376,9 +414,10 @@ Result<RunOutcome> Runner::execute(const RunRequest& request, const RunCallbacks
   return impl_->work(std::move(accepted), callbacks, stop);
 }
 
-Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks) {
+Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks,
+                          std::chrono::milliseconds linger) {
   SKEIN_ASSIGN(auto accepted, impl_->accept(request));
-  return impl_->start(std::move(accepted), std::move(callbacks));
+  return impl_->start(std::move(accepted), std::move(callbacks), linger);
 }
 
 Result<RunOutcome> Runner::resume(std::string_view run_id, const RunAnswer& answer,
@@ -390,7 +429,7 @@ Result<RunOutcome> Runner::resume(std::string_view run_id, const RunAnswer& answ
 Result<Run> Runner::start_resume(std::string_view run_id, const RunAnswer& answer,
                                  RunCallbacks callbacks) {
   SKEIN_ASSIGN(auto accepted, impl_->accept_resume(run_id, answer));
-  return impl_->start(std::move(accepted), std::move(callbacks));
+  return impl_->start(std::move(accepted), std::move(callbacks), std::chrono::milliseconds(0));
 }
 
 Result<bool> Runner::cancel(std::string_view run_id) { return impl_->cancel(run_id); }

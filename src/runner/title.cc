@@ -153,8 +153,6 @@ std::string title_from_text(const std::vector<std::string>& user_texts) {
 }
 
 Result<bool> needs_title(Store& store, ThreadId thread, bool has_model) {
-  SKEIN_ASSIGN(const auto manifest, store.get(thread));
-  if (!manifest || manifest->title) return false;
   SKEIN_ASSIGN(const auto texts, user_texts(store, thread, has_model ? 2 : kUserMessages));
   return texts.size() >= 2 && (has_model || !title_from_text(texts).empty());
 }

@@ -11,8 +11,8 @@
 
 namespace skein {
 
-// Whether the thread has none, two or more messages of a user, and something to make one of: a
-// model, or enough words.
+// Whether a thread that has none has two or more messages of a user, and something to make one of:
+// a model, or enough words.
 Result<bool> needs_title(Store& store, ThreadId thread, bool has_model);
 
 // By the engine's fast model, if there is one, else from the text itself. Writes only the title,

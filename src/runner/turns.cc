@@ -14,8 +14,18 @@ std::string holder_name() { return "run in process " + std::to_string(::getpid()
 
 }  // namespace
 
-Result<std::optional<LeaseToken>> Turns::take_lease(ThreadId thread) {
-  auto lease = store_.lease(thread, holder_name(), ttl_, std::nullopt);
+Result<Lease> Turns::ask_for_lease(ThreadId thread, Opening* opening) {
+  if (opening == nullptr) return store_.lease(thread, holder_name(), ttl_, std::nullopt);
+  Result<Lease> lease;
+  SKEIN_TRY(store_.together([&](Writes& in) {
+    lease = in.lease(thread, holder_name(), ttl_, std::nullopt);
+    if (lease) opening->write(in, lease->token);
+  }));
+  return lease;
+}
+
+Result<std::optional<LeaseToken>> Turns::take_lease(ThreadId thread, Opening* opening) {
+  auto lease = ask_for_lease(thread, opening);
   if (!lease && lease.error().code == ErrorCode::kBusy) {
     // A process of this machine that is gone needs no time to be heard from.
     SKEIN_ASSIGN(const auto open, book_.open_of(thread));
@@ -47,9 +57,11 @@ Result<Lease> Turns::renew(ThreadId thread, LeaseToken token) {
   return store_.lease(thread, holder_name(), ttl_, token);
 }
 
-Result<std::optional<Turn>> Turns::attempt(ThreadId thread, std::string_view run_id) {
-  SKEIN_ASSIGN(const auto token, take_lease(thread));
+Result<std::optional<Turn>> Turns::attempt(ThreadId thread, std::string_view run_id,
+                                           Opening* opening) {
+  SKEIN_ASSIGN(const auto token, take_lease(thread, opening));
   if (!token) return std::nullopt;
+  if (opening != nullptr && opening->begun()) return Turn{.token = *token, .open = {}};
   auto open = book_.open_of(thread);
   if (!open) {
     give_back(thread, *token);
@@ -64,7 +76,8 @@ Result<std::optional<Turn>> Turns::attempt(ThreadId thread, std::string_view run
   return Turn{.token = *token, .open = std::move(*open)};
 }
 
-Result<std::optional<Turn>> Turns::enter(const std::shared_ptr<LiveRun>& run, bool may_wait) {
+Result<std::optional<Turn>> Turns::enter(const std::shared_ptr<LiveRun>& run, bool may_wait,
+                                         Opening* opening) {
   {
     const std::lock_guard lock(mutex_);
     Queue& queue = queues_[run->thread];
@@ -77,7 +90,7 @@ Result<std::optional<Turn>> Turns::enter(const std::shared_ptr<LiveRun>& run, bo
     }
     queue.trying = true;
   }
-  auto turn = attempt(run->thread, run->id);
+  auto turn = attempt(run->thread, run->id, opening);
   const std::lock_guard lock(mutex_);
   Queue& queue = queues_[run->thread];
   queue.trying = false;
@@ -129,7 +142,7 @@ void Turns::let_next_in(ThreadId thread) {
     queue.trying = true;
     next = queue.waiting.begin()->second;
   }
-  auto turn = attempt(thread, next->id);
+  auto turn = attempt(thread, next->id, nullptr);
   std::optional<LeaseToken> unused;
   {
     const std::lock_guard lock(mutex_);

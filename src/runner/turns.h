@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "runner/live_run.h"
+#include "runner/opening.h"
 #include "runner/run_book.h"
 #include "skein/clock.h"
 #include "skein/store.h"
@@ -27,8 +28,10 @@ class Turns {
       : store_(store), book_(book), ttl_(ttl) {}
 
   // The turn, if it is free; otherwise the run waits from now on, unless it may not: kBusy.
-  // Any other error, such as that of an unknown thread: it does not wait.
-  Result<std::optional<Turn>> enter(const std::shared_ptr<LiveRun>& run, bool may_wait);
+  // Any other error, such as that of an unknown thread: it does not wait. `opening`, if there is
+  // one, is written with the lease, when that is free.
+  Result<std::optional<Turn>> enter(const std::shared_ptr<LiveRun>& run, bool may_wait,
+                                    Opening* opening);
   // Leaves the queue; a turn that it was given meanwhile is given back.
   void withdraw(LiveRun& run);
   // Lets the next one in; the lease is given back before, unless it is not held any more.
@@ -41,7 +44,7 @@ class Turns {
 
   // Takes the lease of a thread, also from a process that is known to be gone. Nothing: somebody
   // holds it.
-  Result<std::optional<LeaseToken>> take_lease(ThreadId thread);
+  Result<std::optional<LeaseToken>> take_lease(ThreadId thread, Opening* opening = nullptr);
   void give_back(ThreadId thread, LeaseToken token);
   // The same with other writes; kFenced: it was not held.
   static Result<void> give_back(Writes& store, ThreadId thread, LeaseToken token);
@@ -55,7 +58,8 @@ class Turns {
   };
 
   // Asks the store for the turn of that run. Nothing: not yet.
-  Result<std::optional<Turn>> attempt(ThreadId thread, std::string_view run_id);
+  Result<std::optional<Turn>> attempt(ThreadId thread, std::string_view run_id, Opening* opening);
+  Result<Lease> ask_for_lease(ThreadId thread, Opening* opening);
   void let_next_in(ThreadId thread);
   void forget_if_idle(ThreadId thread);  // with mutex_ held
 

@@ -32,7 +32,7 @@ TEST_P(Runs, TakeTheElevenStepsInOrder) {
   const RunOutcome outcome = must(run(thread, "hi"));
   EXPECT_EQ(outcome.response, "done");
   EXPECT_EQ(outcome.run.status, RunStatus::kSuccess);
-  EXPECT_THAT(log_.lines(), ElementsAre("lease", "write run running", "append user: hi",  //
+  EXPECT_THAT(log_.lines(), ElementsAre("lease", "append user: hi", "write run running",  //
                                         "on_start: running",                              //
                                         "on_thinking: hm", "on_text: I look",             //
                                         "append assistant_text: I look", "on_narration: I look",
@@ -71,7 +71,7 @@ TEST_P(Runs, StoppedByTheUserSaySoAndKeepTheSession) {
   EXPECT_EQ(outcome->response, "");
   EXPECT_EQ(outcome->run.status, RunStatus::kInterrupted);
   EXPECT_THAT(log_.lines(),
-              ElementsAre("lease", "write run running", "append user: hi", "on_start: running",
+              ElementsAre("lease", "append user: hi", "write run running", "on_start: running",
                           "on_text: half a sen", "append assistant: (stopped by user)",
                           "update runStatus (fenced)", "write run interrupted", "release"));
   const Manifest manifest = get_thread(store(), thread);
@@ -91,7 +91,7 @@ TEST_P(Runs, ThatFailSaySoCallOnErrorAndKeepTheSession) {
   const auto outcome = run(thread, "hi");
   EXPECT_TRUE(fails(outcome, ErrorCode::kBusy, {"overloaded"}));
   EXPECT_THAT(log_.lines(),
-              ElementsAre("lease", "write run running", "append user: hi", "on_start: running",
+              ElementsAre("lease", "append user: hi", "write run running", "on_start: running",
                           "append assistant: (error: overloaded)", "on_error: overloaded",
                           "update runStatus (fenced)", "write run error", "release"));
   EXPECT_EQ(get_thread(store(), thread).session_id, "old");

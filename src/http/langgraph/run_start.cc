@@ -210,12 +210,13 @@ tl::expected<Run, Problem> resume_run(LangGraph& graph, const Manifest& manifest
 
 // A run is over for its clients when its record says so, which is a moment before it lets go of the
 // thread: whoever was told of the end is not refused for that.
-tl::expected<Run, Problem> start(LangGraph& graph, const RunRequest& request) {
+tl::expected<Run, Problem> start(LangGraph& graph, const RunRequest& request,
+                                 std::chrono::milliseconds linger) {
   using namespace std::chrono_literals;
   Service& service = graph.service;
   const auto until = std::chrono::steady_clock::now() + 5s;
   while (true) {
-    auto run = service.runner().start(request);
+    auto run = service.runner().start(request, {}, linger);
     if (run) return std::move(*run);
     const bool rejected =
         run.error().code == ErrorCode::kBusy && request.multitask == Multitask::kReject;
@@ -252,7 +253,8 @@ std::vector<std::string> modes_of(const Run& run) {
 
 tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
                                             const std::optional<std::string>& thread_id,
-                                            std::string_view body) {
+                                            std::string_view body,
+                                            std::chrono::milliseconds linger) {
   if (auto fine = check_offered(body); !fine) return tl::unexpected(fine.error());
   const std::string assistant = json_to_string(member(body, "assistant_id")).value_or("");
   const auto agent = find_agent(graph, request.caller, assistant);
@@ -293,7 +295,7 @@ tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& req
   if (auto added = add_input(graph, manifest, values, wanted); !added) {
     return tl::unexpected(added.error());
   }
-  auto run = start(graph, wanted);
+  auto run = start(graph, wanted, linger);
   if (!run) return tl::unexpected(run.error());
   started.run = std::move(*run);
   if (started.thread_id.empty()) started.thread_id = started.run.thread.uuid();

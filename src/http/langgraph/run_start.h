@@ -1,6 +1,7 @@
 // A run that a client asks for, from its body to the runner.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,10 +19,11 @@ struct StartedRun {
   bool cancel_on_disconnect = false;
 };
 
-// `thread_id` absent: a new thread, which goes with the run.
+// `thread_id` absent: a new thread, which goes with the run. `linger` as of Runner::start.
 tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
                                             const std::optional<std::string>& thread_id,
-                                            std::string_view body);
+                                            std::string_view body,
+                                            std::chrono::milliseconds linger = {});
 
 // The stream modes that a run was started with.
 std::vector<std::string> modes_of(const Run& run);

@@ -28,10 +28,15 @@ std::optional<std::string> thread_parameter(const Request& request) {
   return std::nullopt;
 }
 
-tl::expected<StartedRun, Problem> start(const Shared& shared, const Request& request) {
+// What a request that waits for a run gives it before it leaves its thread to others: most runs
+// that ask no model end within that.
+constexpr std::chrono::milliseconds kLinger{10};
+
+tl::expected<StartedRun, Problem> start(const Shared& shared, const Request& request,
+                                        std::chrono::milliseconds linger = {}) {
   const auto thread = thread_parameter(request);
   if (!thread) shared->temporary.sweep();
-  return start_run(*shared, request, thread, request.body);
+  return start_run(*shared, request, thread, request.body, linger);
 }
 
 // The values that a run left, or what went wrong.
@@ -53,8 +58,12 @@ Result<std::string> outcome_json(LangGraph& graph, const Run& run) {
 }
 
 // Answers when the run has ended.
-Response when_ended(const Shared& shared, const Run& run, bool cancel_when_abandoned,
-                    std::function<Result<Response>(const Run&)> make) {
+Reply when_ended(const Shared& shared, const Run& run, bool cancel_when_abandoned,
+                 std::function<Result<Response>(const Run&)> make) {
+  if (run.ended()) {
+    SKEIN_ASSIGN(auto response, make(run));
+    return response;
+  }
   Waiting waiting;
   waiting.topics = {Topic::of(run.thread)};
   waiting.poll = [shared, id = run.id,
@@ -81,7 +90,7 @@ Reply create(const Shared& shared, const Request& request) {
 }
 
 Reply wait(const Shared& shared, const Request& request) {
-  auto started = start(shared, request);
+  auto started = start(shared, request, kLinger);
   if (!started) return tl::unexpected(started.error());
   const bool temporary = started->temporary && !started->keeps;
   return when_ended(

@@ -1,0 +1,40 @@
+#include "runner/opening.h"
+
+#include <span>
+#include <utility>
+
+#include "runner/run_work.h"
+
+namespace skein {
+
+bool Opening::fits(const RunRequest& request, const Manifest& manifest,
+                   const std::vector<OpenRun>& open) {
+  const bool stops_others =
+      request.multitask == Multitask::kInterrupt || request.multitask == Multitask::kRollback;
+  return open.empty() && !stops_others && !request.base && request.input.messages.size() == 1 &&
+         manifest.status == ThreadStatus::kActive;
+}
+
+Opening::Opening(const RunBook& book, Manifest manifest, Run run, const NewMessage& message,
+                 Timestamp now)
+    : book_(book), manifest_(std::move(manifest)), run_(std::move(run)) {
+  run_.status = RunStatus::kRunning;
+  run_.started_at = now;
+  run_.base_seq = manifest_.last_seq;
+  append_.thread = run_.thread;
+  append_.event = input_event(message, run_.id);
+  append_.expect_seq = manifest_.last_seq + 1;
+  append_.expect_version = manifest_.version;
+}
+
+void Opening::write(Writes& in, LeaseToken token) {
+  said_.reset();
+  begun_ = false;
+  append_.fence = token;
+  const auto appended = in.append(std::span(&append_, 1));
+  if (!appended.front()) return;
+  said_ = *appended.front();
+  begun_ = book_.begin_first(in, run_, token).has_value();
+}
+
+}  // namespace skein
