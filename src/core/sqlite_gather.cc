@@ -13,6 +13,8 @@ namespace {
 constexpr char kName[] = "skein-gather";
 // SQLite's default VFS cuts the length of a write to its low 17 bits.
 constexpr std::size_t kMostHeld = 0x1ffff;
+constexpr sqlite3_int64 kStep = 64 << 10;
+constexpr sqlite3_int64 kMostGrowth = 4 << 20;
 
 sqlite3_vfs* default_vfs() { return sqlite3_vfs_find(nullptr); }
 
@@ -21,6 +23,7 @@ struct LogFile {
   sqlite3_file base;
   std::vector<char>* held;  // not written yet
   sqlite3_int64 held_at;    // where it belongs
+  sqlite3_int64 size;       // of the file, as far as it is known
 
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
   const sqlite3_io_methods* methods() { return real()->pMethods; }
@@ -28,8 +31,24 @@ struct LogFile {
 
 LogFile& log_file(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
 
+// A file that grows has its new size flushed as well, which takes as long again: so it grows in
+// steps. What SQLite has not written it does not take for its own.
+void grow(LogFile& log, sqlite3_int64 end) {
+  if (end <= log.size) return;
+  log.size = end;
+  const std::vector<char> zeros(static_cast<std::size_t>(std::min(end, kMostGrowth)));
+  for (sqlite3_int64 at = 0; at < static_cast<sqlite3_int64>(zeros.size()); at += kStep) {
+    const auto part = std::min<sqlite3_int64>(kStep, static_cast<sqlite3_int64>(zeros.size()) - at);
+    if (log.methods()->xWrite(log.real(), zeros.data(), static_cast<int>(part), end + at) !=
+        SQLITE_OK)
+      return;  // there may be room for what has to be written
+    log.size = end + at + part;
+  }
+}
+
 int write_held(LogFile& log) {
   if (log.held->empty()) return SQLITE_OK;
+  grow(log, log.held_at + static_cast<sqlite3_int64>(log.held->size()));
   const int code = log.methods()->xWrite(log.real(), log.held->data(),
                                          static_cast<int>(log.held->size()), log.held_at);
   // After a failure SQLite undoes the transaction, and writes from here again.
@@ -71,6 +90,7 @@ int write(sqlite3_file* file, const void* from, int amount, sqlite3_int64 offset
 int truncate(sqlite3_file* file, sqlite3_int64 size) {
   LogFile& log = log_file(file);
   if (const int code = write_held(log); code != SQLITE_OK) return code;
+  log.size = 0;
   return log.methods()->xTruncate(log.real(), size);
 }
 
@@ -134,6 +154,7 @@ int open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   LogFile& log = log_file(file);
   log.base.pMethods = nullptr;
   log.held_at = 0;
+  log.size = 0;
   log.held = new (std::nothrow) std::vector<char>();
   if (log.held == nullptr) return SQLITE_NOMEM;
   const int code = real_vfs->xOpen(real_vfs, name, log.real(), flags, out_flags);
@@ -142,6 +163,7 @@ int open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
     delete log.held;
     return code;
   }
+  if (log.methods()->xFileSize(log.real(), &log.size) != SQLITE_OK) log.size = 0;
   log.base.pMethods = log_methods();
   return SQLITE_OK;
 }
