@@ -22,6 +22,15 @@ std::size_t bytes_of(const Manifest& manifest) {
          manifest.extra.text().size() + manifest.pins.size() * sizeof(Seq);
 }
 
+// The same again, if only a part of it was written.
+bool write_number(int fd, std::uint64_t number) {
+  ssize_t written = 0;
+  do {
+    written = ::pwrite(fd, &number, sizeof number, 0);
+  } while ((written > 0 && written < ssize_t{sizeof number}) || (written < 0 && errno == EINTR));
+  return written == ssize_t{sizeof number};
+}
+
 }  // namespace
 
 std::uint64_t KnownThreads::shared_number() const {
@@ -128,7 +137,7 @@ Result<void> KnownThreads::begin() {
   std::uint64_t number = shared_number();
   if (number != number_) forget_all();
   number += number % 2 == 0 ? 1 : 2;  // odd, also after somebody who did not come to the end
-  if (::pwrite(lock_fd_, &number, sizeof number, 0) != sizeof number)
+  if (!write_number(lock_fd_, number))
     return tl::unexpected(io_error("write", "the lock file", errno));
   number_ = number;
   return {};
@@ -138,7 +147,7 @@ void KnownThreads::end() {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = number_ + 1;
   // Where this fails, the number stays odd, and nobody trusts what they know until the next write.
-  if (::pwrite(lock_fd_, &number, sizeof number, 0) == sizeof number) number_ = number;
+  if (write_number(lock_fd_, number)) number_ = number;
 }
 
 void KnownThreads::doubt(const std::vector<ThreadChange>& changes) {
