@@ -7,6 +7,7 @@
 
 #include "core/sqlite.h"
 #include "skein/ids.h"
+#include "skein/store.h"
 
 namespace skein::sqlite {
 
@@ -20,7 +21,8 @@ struct Head {
   std::int64_t updated = 0;  // updated_at, exactly
   std::int64_t listed = 0;   // its entry in `listed`; never later than `updated`
   Seq last_seq = 0;
-  Version version = 0;  // of the manifest
+  Version version = 0;                // of the manifest
+  std::optional<LeaseToken> lease{};  // 0: nobody holds it; absent: nobody has looked
 };
 
 // Nothing: no such thread.

@@ -36,7 +36,7 @@ struct LeaseJob : Job {
       : options(options_given), id(thread), holder(name), ttl(time), token(known) {}
 
   Result<void> apply(WriteContext& context) override {
-    SKEIN_ASSIGN(const Head* head, context.heads.find(context.database, id));
+    SKEIN_ASSIGN(Head * head, context.heads.find(context.database, id));
     if (head == nullptr) {
       answer = tl::unexpected(unknown_thread(id));
       return {};
@@ -44,6 +44,7 @@ struct LeaseJob : Job {
     SKEIN_ASSIGN(LeaseState state, load_lease(context.database, id));
     answer = change_lease(state, id, holder, ttl, token, *options.clock, *options.ids);
     if (!answer) return {};
+    head->lease = state.token;
     return store_lease(context.database, id, state);
   }
 };
@@ -62,10 +63,16 @@ Result<LeaseState> load_lease(Database& database, ThreadId id) {
   return state;
 }
 
-Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id,
+Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id, Head& head,
                                           std::optional<LeaseToken> token) {
   if (!token) return std::nullopt;
-  SKEIN_ASSIGN(const LeaseState state, load_lease(database, id));
+  LeaseState state;
+  if (head.lease == token) {
+    state.token = *token;
+  } else {
+    SKEIN_ASSIGN(state, load_lease(database, id));
+    head.lease = state.token;
+  }
   const auto checked = check_fence(state, id, token);
   return checked ? std::nullopt : std::optional(checked.error());
 }

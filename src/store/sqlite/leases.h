@@ -17,7 +17,7 @@ Result<LeaseState> load_lease(Database& database, ThreadId id);
 
 // The refusal, if there is one: the token is not the current one of the thread. The outer error is
 // that of storage.
-Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id,
+Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id, Head& head,
                                           std::optional<LeaseToken> token);
 
 Result<Lease> lease_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,
