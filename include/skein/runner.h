@@ -230,11 +230,9 @@ class Runner {
   Result<RunOutcome> execute(const RunRequest& request, const RunCallbacks& callbacks = {},
                              std::stop_token stop = {});
 
-  // The same on a thread of the runner's: returns when the record is durable, or a little later,
-  // when the run ends within `linger` of that and did not have to wait. The callbacks live as long
-  // as the run.
-  Result<Run> start(const RunRequest& request, RunCallbacks callbacks = {},
-                    std::chrono::milliseconds linger = {});
+  // The same on a thread of the runner's: returns when the record is durable. The callbacks live as
+  // long as the run.
+  Result<Run> start(const RunRequest& request, RunCallbacks callbacks = {});
 
   // Answers a question and goes on, as execute() does. kConflict: there is no open question, or the
   // conversation went on without it.

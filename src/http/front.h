@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "api/service.h"
+#include "core/worker_threads.h"
 #include "http/audit_log.h"
 #include "http/io.h"
 #include "http/key_ring.h"
@@ -34,6 +35,7 @@ class Front final : public Receiver {
     const RouteTable& routes;
     const KeyRing& keys;
     Pool& pool;
+    WorkerThreads& threads;  // for what lasts
     StreamDesk& desk;
     IoThread& io;
     Metrics& metrics;

@@ -52,6 +52,8 @@ struct Request {
   std::optional<ThreadId> thread_id;
   // Asked for when the server stops.
   std::stop_token stop;
+  // Of a `lasting` route: asked for when the client has gone away.
+  std::stop_token gone;
 
   // Of the path; the route has it, or this is a bug.
   const std::string& parameter(std::string_view name) const;

@@ -103,6 +103,7 @@ void RequestCall::body(std::string body) {
     }
     return run();
   }
+  if (matched->route->lasting) return begin_lasting();
   if (!front_.parts_.pool.submit([self = shared_from_this()] { self->run(); })) {
     Problem problem(503, "overloaded", "too many requests wait already");
     problem.headers.push_back({"Retry-After", "1"});
@@ -218,6 +219,13 @@ void RequestCall::begin_waiting(std::unique_ptr<Waiting> waiting) {
   place_ = front_.parts_.desk.add(std::make_shared<WaitLook>(waiting_, weak_from_this()));
 }
 
+void RequestCall::begin_lasting() {
+  if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
+  gone_.emplace();
+  request.gone = gone_->get_token();
+  front_.parts_.threads.start([self = shared_from_this()] { self->run(); });
+}
+
 void RequestCall::tell_frames(std::vector<Bytes> frames, bool ended) {
   if (!exchange_) return;
   exchange_->send_frames(std::move(frames), ended);
@@ -237,6 +245,9 @@ void RequestCall::over(bool complete) {
   exchange_ = nullptr;
   leave_desk();
   if (!complete && (stream_ || waiting_)) tell_abandoned(stream_, waiting_);
+  if (complete || !gone_) return;
+  // Whoever is stopped by that may have something to do.
+  front_.parts_.pool.submit_always([gone = *gone_] { gone.request_stop(); });
 }
 
 void RequestCall::tell_abandoned(std::shared_ptr<Stream> stream, std::shared_ptr<Waiting> waiting) {

@@ -46,6 +46,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   tl::expected<void, Problem> find_agent();  // pool
   void begin_stream(Response response);
   void begin_waiting(std::unique_ptr<Waiting> waiting);
+  void begin_lasting();
   void leave_desk();
   void tell_abandoned(std::shared_ptr<Stream> stream, std::shared_ptr<Waiting> waiting);
 
@@ -56,6 +57,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   bool late_ = false;  // the time of what is waited for is over
   std::shared_ptr<Stream> stream_;
   std::shared_ptr<Waiting> waiting_;
+  std::optional<std::stop_source> gone_;  // of what lasts
   std::shared_ptr<StreamDesk::Place> place_;
 };
 

@@ -17,9 +17,9 @@
 
 namespace skein::http {
 
-// On a thread of the pool, unless the route is `quick`. May block on the store, not on what may
-// take for ever: answer_later, wait_for and streams are for that. A problem is worded as its set
-// does it.
+// On a thread of the pool, unless the route is `quick` or `lasting`. May block on the store, not on
+// what may take for ever: answer_later, wait_for and streams are for that. A problem is worded as
+// its set does it.
 using Handler = std::function<Reply(Service& service, Request& request)>;
 
 enum class ParameterIn { kPath, kQuery, kHeader };
@@ -71,6 +71,8 @@ struct Route {
   // Its handler never blocks, not even on the store: small requests of callers that see all agents
   // are answered by the thread that does all I/O, without Request::thread.
   bool quick = false;
+  // Its handler may take as long as a run does, and gets a thread of its own for that.
+  bool lasting = false;
   Handler handler;
 };
 

@@ -97,6 +97,7 @@ class Server::Impl {
   Clock& clock;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<Pool> pool;
+  std::unique_ptr<WorkerThreads> threads;
   std::unique_ptr<StreamDesk> desk;
   std::unique_ptr<Service> service;
   std::unique_ptr<AuditLog> audit;
@@ -124,6 +125,7 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
+  threads = std::make_unique<WorkerThreads>();
   desk = std::make_unique<StreamDesk>(*pool, *listener);
 
   ServiceOptions service_options = std::move(parts.service);
@@ -142,8 +144,8 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   SKEIN_ASSIGN(routes, RouteTable::make(std::move(sets)));
   for (const RouteSet& set : routes->sets()) metrics.add_routes(set);
 
-  front = std::make_unique<Front>(Front::Parts{*service, *routes, keys, *pool, *desk, *listener,
-                                               metrics, audit.get(), options, log});
+  front = std::make_unique<Front>(Front::Parts{*service, *routes, keys, *pool, *threads, *desk,
+                                               *listener, metrics, audit.get(), options, log});
   if (parts.background) background = std::make_unique<Background>(*service);
   housekeeper = std::jthread([this](const std::stop_token& stop) {
     while (pause_for(kRefreshKeys, stop)) {
@@ -185,6 +187,7 @@ void Server::Impl::stop() {
   on_io([this] { front->end_waiting(); });
   wait_for_answers();
   listener->stop();
+  threads.reset();
   pool->stop();
   housekeeper = {};
   say("stopped");

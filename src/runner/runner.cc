@@ -68,7 +68,7 @@ class Runner::Impl {
   Result<RunOutcome> work(Accepted accepted, const RunCallbacks& callbacks,
                           const std::stop_token& stop);
   // The same on a thread of its own; see Runner::start.
-  Result<Run> start(Accepted accepted, RunCallbacks callbacks, std::chrono::milliseconds linger);
+  Result<Run> start(Accepted accepted, RunCallbacks callbacks);
   Result<bool> cancel(std::string_view run_id);
   Result<Run> wait(std::string_view run_id, const std::stop_token& stop);
 
@@ -293,45 +293,33 @@ Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted) {
   return RunOutcome{.run = run, .response = ""};
 }
 
-// What the caller of start() waits for.
+// What the caller of start() waits for: a record, or why there is none.
 class Runner::Impl::Start {
  public:
-  void begun(const Run& run) {
+  // Only the first counts.
+  void tell(Result<Run> run) {
     const std::lock_guard lock(mutex_);
-    run_ = run;
-    if (!lingers_) came_.notify_all();
-  }
-  void ended(Result<Run> run) {
-    const std::lock_guard lock(mutex_);
-    if (!run_ || run) run_ = std::move(run);
-    ended_ = true;
+    if (!run_) run_ = std::move(run);
     came_.notify_all();
   }
-  // The run, when its record is there, but not before it has ended or so long has passed.
-  Result<Run> wait(std::chrono::milliseconds linger) {
+  Result<Run> wait() {
     std::unique_lock lock(mutex_);
-    lingers_ = linger.count() > 0;
-    if (lingers_) came_.wait_for(lock, linger, [&] { return ended_; });
-    lingers_ = false;
     came_.wait(lock, [&] { return run_.has_value(); });
     return *run_;
   }
 
  private:
-  std::mutex mutex_;  // protects all below
+  std::mutex mutex_;
   std::condition_variable came_;
-  std::optional<Result<Run>> run_;
-  bool lingers_ = false;
-  bool ended_ = false;
+  std::optional<Result<Run>> run_;  // under mutex_
 };
 
-Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks,
-                                std::chrono::milliseconds linger) {
+Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
   const bool waits = !accepted.turn;
   const Run pending = accepted.run;
   auto start = std::make_shared<Start>();
   callbacks.on_start = [start, then = std::move(callbacks.on_start)](const Run& run) {
-    start->begun(run);
+    start->tell(run);
     if (then) then(run);
   };
   {
@@ -343,16 +331,16 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks,
   workers_.start([this, start, job]() mutable {
     auto outcome = work(std::move(job->first), job->second, {});
     if (outcome) {
-      start->ended(std::move(outcome->run));
+      start->tell(std::move(outcome->run));
     } else {
-      start->ended(tl::unexpected(std::move(outcome).error()));
+      start->tell(tl::unexpected(std::move(outcome).error()));
     }
     job.reset();  // what the callbacks hold goes before the runner does
     const std::lock_guard lock(mutex_);
     --started_;
     if (closing_) changed_.notify_all();
   });
-  return waits ? pending : start->wait(linger);
+  return waits ? pending : start->wait();
 }
 
 Result<bool> Runner::Impl::cancel(std::string_view run_id) {
@@ -414,10 +402,9 @@ Result<RunOutcome> Runner::execute(const RunRequest& request, const RunCallbacks
   return impl_->work(std::move(accepted), callbacks, stop);
 }
 
-Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks,
-                          std::chrono::milliseconds linger) {
+Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks) {
   SKEIN_ASSIGN(auto accepted, impl_->accept(request));
-  return impl_->start(std::move(accepted), std::move(callbacks), linger);
+  return impl_->start(std::move(accepted), std::move(callbacks));
 }
 
 Result<RunOutcome> Runner::resume(std::string_view run_id, const RunAnswer& answer,
@@ -429,7 +416,7 @@ Result<RunOutcome> Runner::resume(std::string_view run_id, const RunAnswer& answ
 Result<Run> Runner::start_resume(std::string_view run_id, const RunAnswer& answer,
                                  RunCallbacks callbacks) {
   SKEIN_ASSIGN(auto accepted, impl_->accept_resume(run_id, answer));
-  return impl_->start(std::move(accepted), std::move(callbacks), std::chrono::milliseconds(0));
+  return impl_->start(std::move(accepted), std::move(callbacks));
 }
 
 Result<bool> Runner::cancel(std::string_view run_id) { return impl_->cancel(run_id); }

@@ -195,8 +195,8 @@ ThreadId thread_of(const RunRequest& request) {
   return ThreadId::parse(request.thread_id).value_or(ThreadId());
 }
 
-tl::expected<Run, Problem> resume_run(LangGraph& graph, const Manifest& manifest,
-                                      const std::string& resume) {
+// The run whose question is to be answered.
+tl::expected<std::string, Problem> run_that_asks(LangGraph& graph, const Manifest& manifest) {
   RunQuery query;
   query.thread = manifest.id;
   query.limit = 1;
@@ -204,27 +204,55 @@ tl::expected<Run, Problem> resume_run(LangGraph& graph, const Manifest& manifest
   if (runs.empty() || !runs.front().question) {
     return refuse(409, "conflict", "no run of this thread waits for an answer");
   }
-  SKEIN_ASSIGN(auto run, graph.service.runner().start_resume(runs.front().id, read_answer(resume)));
-  return run;
+  return runs.front().id;
 }
+
+// What a client asks for: a run, or an answer to the question of one.
+struct Order {
+  StartedRun started{};  // but for the run
+  RunRequest request{};
+  std::optional<std::string> asking{};  // the run that asks
+  RunAnswer answer{};
+
+  bool goes_with_the_run() const { return started.temporary && !started.keeps; }
+};
 
 // A run is over for its clients when its record says so, which is a moment before it lets go of the
 // thread: whoever was told of the end is not refused for that.
-tl::expected<Run, Problem> start(LangGraph& graph, const RunRequest& request,
-                                 std::chrono::milliseconds linger) {
+tl::expected<Run, Problem> unless_busy(LangGraph& graph, const Order& order,
+                                       const std::function<Result<Run>()>& go) {
   using namespace std::chrono_literals;
   Service& service = graph.service;
   const auto until = std::chrono::steady_clock::now() + 5s;
   while (true) {
-    auto run = service.runner().start(request, {}, linger);
+    auto run = go();
     if (run) return std::move(*run);
     const bool rejected =
-        run.error().code == ErrorCode::kBusy && request.multitask == Multitask::kReject;
-    if (!rejected) return tl::unexpected(Problem(std::move(run).error()));
-    SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), thread_of(request)));
+        run.error().code == ErrorCode::kBusy && order.request.multitask == Multitask::kReject;
+    if (!rejected || order.asking) return tl::unexpected(Problem(std::move(run).error()));
+    SKEIN_ASSIGN(const bool busy,
+                 is_busy(service.store(), service.clock(), thread_of(order.request)));
     if (busy || std::chrono::steady_clock::now() > until) return refuse(422, "busy", kBusy);
     pause_for(1ms, {});
   }
+}
+
+// To the end, on this thread.
+Result<Run> execute(LangGraph& graph, const Order& order, const std::stop_token& gone) {
+  Runner& runner = graph.service.runner();
+  std::string run_id;
+  RunCallbacks callbacks;
+  callbacks.on_start = [&](const Run& run) {
+    run_id = run.id;
+    if (order.goes_with_the_run()) graph.temporary.add(run);
+  };
+  const std::stop_token stop = order.started.cancel_on_disconnect ? gone : std::stop_token();
+  auto outcome = order.asking ? runner.resume(*order.asking, order.answer, callbacks, stop)
+                              : runner.execute(order.request, callbacks, stop);
+  if (outcome) return std::move(outcome->run);
+  // What went wrong in the run is in its record.
+  if (!run_id.empty()) return runner.get(run_id);
+  return tl::unexpected(std::move(outcome).error());
 }
 
 Result<void> read_request(std::string_view body, RunRequest& request) {
@@ -244,31 +272,24 @@ Result<void> read_request(std::string_view body, RunRequest& request) {
   return {};
 }
 
-}  // namespace
-
-std::vector<std::string> modes_of(const Run& run) {
-  JsonFields kwargs(run.kwargs.empty() ? "{}" : run.kwargs.text());
-  return kwargs.take_strings("stream_mode").value_or(std::vector<std::string>{"values"});
-}
-
-tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
-                                            const std::optional<std::string>& thread_id,
-                                            std::string_view body,
-                                            std::chrono::milliseconds linger) {
+tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request,
+                                        const std::optional<std::string>& thread_id,
+                                        std::string_view body) {
   if (auto fine = check_offered(body); !fine) return tl::unexpected(fine.error());
   const std::string assistant = json_to_string(member(body, "assistant_id")).value_or("");
   const auto agent = find_agent(graph, request.caller, assistant);
   if (!agent) return tl::unexpected(no_assistant(assistant));
 
-  StartedRun started;
+  Order order;
+  StartedRun& started = order.started;
   started.temporary = !thread_id;
   started.keeps = member(body, "on_completion") == "\"keep\"";
   started.cancel_on_disconnect = member(body, "on_disconnect") == "\"cancel\"";
-  RunRequest wanted;
+  RunRequest& wanted = order.request;
   wanted.agent_id = *agent;
   SKEIN_TRY(read_request(body, wanted));
   const std::vector<std::string> modes = read_modes(body);
-  wanted.kwargs = Json::trusted(kwargs_json(body, modes, started.temporary && !started.keeps));
+  wanted.kwargs = Json::trusted(kwargs_json(body, modes, order.goes_with_the_run()));
 
   Manifest manifest;
   if (thread_id) {
@@ -282,10 +303,11 @@ tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& req
   }
   const std::string command = member(body, "command");
   if (const std::string resume = member(command, "resume"); thread_id && resume != "null") {
-    auto run = resume_run(graph, manifest, resume);
-    if (!run) return tl::unexpected(run.error());
-    started.run = std::move(*run);
-    return started;
+    auto asking = run_that_asks(graph, manifest);
+    if (!asking) return tl::unexpected(asking.error());
+    order.asking = std::move(*asking);
+    order.answer = read_answer(resume);
+    return order;
   }
   std::string values = member(body, "input");
   if (values == "null") values = member(command, "update");
@@ -295,12 +317,45 @@ tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& req
   if (auto added = add_input(graph, manifest, values, wanted); !added) {
     return tl::unexpected(added.error());
   }
-  auto run = start(graph, wanted, linger);
-  if (!run) return tl::unexpected(run.error());
-  started.run = std::move(*run);
+  return order;
+}
+
+StartedRun with_run(StartedRun started, Run run) {
+  started.run = std::move(run);
   if (started.thread_id.empty()) started.thread_id = started.run.thread.uuid();
-  if (started.temporary && !started.keeps) graph.temporary.add(started.run);
   return started;
+}
+
+}  // namespace
+
+std::vector<std::string> modes_of(const Run& run) {
+  JsonFields kwargs(run.kwargs.empty() ? "{}" : run.kwargs.text());
+  return kwargs.take_strings("stream_mode").value_or(std::vector<std::string>{"values"});
+}
+
+tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
+                                            const std::optional<std::string>& thread_id,
+                                            std::string_view body) {
+  auto order = read_order(graph, request, thread_id, body);
+  if (!order) return tl::unexpected(order.error());
+  Runner& runner = graph.service.runner();
+  auto run = unless_busy(graph, *order, [&] {
+    return order->asking ? runner.start_resume(*order->asking, order->answer)
+                         : runner.start(order->request);
+  });
+  if (!run) return tl::unexpected(run.error());
+  if (order->goes_with_the_run()) graph.temporary.add(*run);
+  return with_run(std::move(order->started), std::move(*run));
+}
+
+tl::expected<StartedRun, Problem> finish_run(LangGraph& graph, const Request& request,
+                                             const std::optional<std::string>& thread_id,
+                                             std::string_view body) {
+  auto order = read_order(graph, request, thread_id, body);
+  if (!order) return tl::unexpected(order.error());
+  auto run = unless_busy(graph, *order, [&] { return execute(graph, *order, request.gone); });
+  if (!run) return tl::unexpected(run.error());
+  return with_run(std::move(order->started), std::move(*run));
 }
 
 }  // namespace skein::http

@@ -1,7 +1,6 @@
 // A run that a client asks for, from its body to the runner.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +18,14 @@ struct StartedRun {
   bool cancel_on_disconnect = false;
 };
 
-// `thread_id` absent: a new thread, which goes with the run. `linger` as of Runner::start.
+// `thread_id` absent: a new thread, which goes with the run.
 tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
                                             const std::optional<std::string>& thread_id,
-                                            std::string_view body,
-                                            std::chrono::milliseconds linger = {});
+                                            std::string_view body);
+// The same, and returns when the run has ended, whatever became of it. For a `lasting` route.
+tl::expected<StartedRun, Problem> finish_run(LangGraph& graph, const Request& request,
+                                             const std::optional<std::string>& thread_id,
+                                             std::string_view body);
 
 // The stream modes that a run was started with.
 std::vector<std::string> modes_of(const Run& run);

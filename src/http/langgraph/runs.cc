@@ -28,15 +28,10 @@ std::optional<std::string> thread_parameter(const Request& request) {
   return std::nullopt;
 }
 
-// What a request that waits for a run gives it before it leaves its thread to others: most runs
-// that ask no model end within that.
-constexpr std::chrono::milliseconds kLinger{10};
-
-tl::expected<StartedRun, Problem> start(const Shared& shared, const Request& request,
-                                        std::chrono::milliseconds linger = {}) {
+tl::expected<StartedRun, Problem> start(const Shared& shared, const Request& request) {
   const auto thread = thread_parameter(request);
   if (!thread) shared->temporary.sweep();
-  return start_run(*shared, request, thread, request.body, linger);
+  return start_run(*shared, request, thread, request.body);
 }
 
 // The values that a run left, or what went wrong.
@@ -58,12 +53,8 @@ Result<std::string> outcome_json(LangGraph& graph, const Run& run) {
 }
 
 // Answers when the run has ended.
-Reply when_ended(const Shared& shared, const Run& run, bool cancel_when_abandoned,
-                 std::function<Result<Response>(const Run&)> make) {
-  if (run.ended()) {
-    SKEIN_ASSIGN(auto response, make(run));
-    return response;
-  }
+Response when_ended(const Shared& shared, const Run& run, bool cancel_when_abandoned,
+                    std::function<Result<Response>(const Run&)> make) {
   Waiting waiting;
   waiting.topics = {Topic::of(run.thread)};
   waiting.poll = [shared, id = run.id,
@@ -90,16 +81,13 @@ Reply create(const Shared& shared, const Request& request) {
 }
 
 Reply wait(const Shared& shared, const Request& request) {
-  auto started = start(shared, request, kLinger);
-  if (!started) return tl::unexpected(started.error());
-  const bool temporary = started->temporary && !started->keeps;
-  return when_ended(
-      shared, started->run, started->cancel_on_disconnect,
-      [shared, temporary, place = place_of(*started)](const Run& run) -> Result<Response> {
-        SKEIN_ASSIGN(auto json, outcome_json(*shared, run));
-        if (temporary) shared->temporary.delivered(run.thread);
-        return json_response(std::move(json)).header("Content-Location", place);
-      });
+  const auto thread = thread_parameter(request);
+  if (!thread) shared->temporary.sweep();
+  auto ended = finish_run(*shared, request, thread, request.body);
+  if (!ended) return tl::unexpected(ended.error());
+  SKEIN_ASSIGN(auto json, outcome_json(*shared, ended->run));
+  if (ended->temporary && !ended->keeps) shared->temporary.delivered(ended->run.thread);
+  return json_response(std::move(json)).header("Content-Location", place_of(*ended));
 }
 
 Reply stream(const Shared& shared, const Request& request) {
@@ -287,9 +275,10 @@ void add_run_routes(const Shared& shared, std::vector<Route>& routes) {
     add("POST", path, "lgCreateRun" + ending, "Starts a run" + where, Access::kWrite,
         AgentOf::kHandler, with(create))
         .body = BodySpec{kRunBody};
-    add("POST", path + "/wait", "lgWaitRun" + ending, "Runs to the end" + where, Access::kWrite,
-        AgentOf::kHandler, with(wait))
-        .body = BodySpec{kRunBody};
+    Route& waits = add("POST", path + "/wait", "lgWaitRun" + ending, "Runs to the end" + where,
+                       Access::kWrite, AgentOf::kHandler, with(wait));
+    waits.body = BodySpec{kRunBody};
+    waits.lasting = true;
     add("POST", path + "/stream", "lgStreamRun" + ending, "Runs, and tells" + where, Access::kWrite,
         AgentOf::kHandler, with(stream))
         .body = BodySpec{kRunBody};
