@@ -162,32 +162,43 @@ TEST(HistoryCheck, FindsEachKindOfAnomaly) {
 
 // --- Answers that get lost ---
 
+// A store behind a proxy, with all connections open: messages are those of writes alone.
+struct BehindProxy {
+  const test::PostgresTables tables;
+  const std::size_t at = tables.url().find("host=") + std::string("host=").size();
+  const std::string folder = tables.url().substr(at, tables.url().find('&', at) - at);
+  SocketProxy proxy{folder};
+  std::unique_ptr<Store> store = must(open_store(
+      std::string(tables.url()).replace(at, folder.size(), proxy.folder()) + "&" + kPatient));
+
+  BehindProxy() {
+    create_thread(*store);
+    create_thread(*store);
+  }
+};
+
 struct Loss {
-  int message;  // of an append: the first reads, the second commits
+  int message;  // of a write: the first reads, the second commits
   SocketProxy::Loses what;
 };
 
 class LostMessages : public testing::TestWithParam<Loss> {};
 
 TEST_P(LostMessages, LeaveEveryWriteDoneExactlyOnce) {
-  const test::PostgresTables tables;
-  const std::string host = "host=";
-  const std::size_t at = tables.url().find(host) + host.size();
-  const std::string folder = tables.url().substr(at, tables.url().find('&', at) - at);
-  SocketProxy proxy(folder);
-  std::string url = tables.url();
-  url.replace(at, folder.size(), proxy.folder());
-  auto store = must(open_store(url + "&" + kPatient));
-  const ThreadId id = create_thread(*store).id;
-  create_thread(*store);  // all connections are open: messages are those of writes alone
-  must_append(*store, id, message("before"));
+  BehindProxy behind;
+  auto& [tables, at, folder, proxy, store] = behind;
+  // Made by somebody else, so that the store has to look at them first.
+  auto other = must(open_store(tables.url()));
+  const ThreadId id = create_thread(*other, "agent", {message("before")}).id;
+  const ThreadId second = create_thread(*other, "agent", {message("before")}).id;
 
   proxy.lose(GetParam().message, GetParam().what);
   EXPECT_EQ(must_append(*store, id, message("without a key")), 2U);
   ASSERT_TRUE(proxy.lost());
   proxy.lose(GetParam().message, GetParam().what);
-  EXPECT_EQ(must_append(*store, id, with_key(message("with a key"), "k")), 3U);
-  EXPECT_THAT(texts(read_all(*store, id)), ElementsAre("before", "without a key", "with a key"));
+  EXPECT_EQ(must_append(*store, second, with_key(message("with a key"), "k")), 2U);
+  EXPECT_THAT(texts(read_all(*store, id)), ElementsAre("before", "without a key"));
+  EXPECT_THAT(texts(read_all(*store, second)), ElementsAre("before", "with a key"));
 
   proxy.lose(GetParam().message, GetParam().what);
   const Manifest before = test::get_thread(*store, id);
@@ -226,6 +237,46 @@ INSTANTIATE_TEST_SUITE_P(
                          loss.param.what == SocketProxy::Loses::kAnswer ? "Answer" : "Request",
                          loss.param.message);
     });
+
+class LostMessage : public testing::TestWithParam<SocketProxy::Loses> {};
+
+TEST_P(LostMessage, OfAnAppendThatTakesOneLeavesItDoneExactlyOnce) {
+  BehindProxy behind;
+  Store& store = *behind.store;
+  const ThreadId id = create_thread(store, "agent", {message("before")}).id;
+  for (const std::string text : {"one", "two"}) {
+    must_append(store, id, message("meanwhile"));
+    behind.proxy.lose(1, GetParam());
+    must_append(store, id, message(text));
+    ASSERT_TRUE(behind.proxy.lost());
+    must_append(store, id, with_key(message("meanwhile"), text));
+    behind.proxy.lose(1, GetParam());
+    must_append(store, id, with_key(message(text), text + "k"));
+    ASSERT_TRUE(behind.proxy.lost());
+  }
+  EXPECT_THAT(texts(read_all(store, id)),
+              ElementsAre("before", "meanwhile", "one", "meanwhile", "one", "meanwhile", "two",
+                          "meanwhile", "two"));
+}
+
+TEST_P(LostMessage, OfAnAppendIsNotMistakenForOneThatSomebodyElseDid) {
+  BehindProxy behind;
+  auto other = must(open_store(behind.tables.url()));
+  const ThreadId id = create_thread(*behind.store).id;
+  Event same = message("the same");
+  same.timestamp = Timestamp::from_ms(1'000);
+  must_append(*behind.store, id, same);
+  behind.proxy.lose(1, GetParam(), [&] { must_append(*other, id, same); });
+  must_append(*behind.store, id, same);
+  ASSERT_TRUE(behind.proxy.lost());
+  EXPECT_EQ(read_all(*other, id).size(), 3U);
+}
+
+INSTANTIATE_TEST_SUITE_P(, LostMessage,
+                         testing::Values(SocketProxy::Loses::kRequest, SocketProxy::Loses::kAnswer),
+                         [](const auto& loss) {
+                           return loss.param == SocketProxy::Loses::kAnswer ? "Answer" : "Request";
+                         });
 
 // --- Servers that go away, or do not do what they are asked ---
 

@@ -175,7 +175,7 @@ TEST(PostgresTablesOfAStore, AreMadeOnceByManyWhoStartAtTheSameTime) {
     openers.emplace_back([&] { create_thread(*must(open_store(server.url()))); });
   openers.clear();
   EXPECT_EQ(server.sql("SELECT count(*) FROM skein.threads"), "8");
-  EXPECT_EQ(server.sql("SELECT count(*) FROM skein.migrations"), "1");
+  EXPECT_EQ(server.sql("SELECT count(*) - max(version) FROM skein.migrations"), "0");
   server.sql("INSERT INTO skein.migrations(version) VALUES(99)");
   EXPECT_TRUE(fails(open_store(server.url()), ErrorCode::kInvalid, {"99", "later version"}));
 }

@@ -61,8 +61,8 @@ class AppendJob : public Job {
     }
     SKEIN_TRY(check_manifest_version(append, head->version));
     SKEIN_TRY(check_position(append, head->last_seq + 1));
-    const std::int64_t g = batch.add_event(*head, item.event);
-    if (!witness_) witness_ = Witness{append.thread, head->last_seq, g};
+    batch.add_event(*head, item.event);
+    if (!witness_) witness_ = Witness{append.thread, head->last_seq, batch.mark};
     if (!item.event.key.empty())
       batch.loaded.keys.insert_or_assign(key, KnownEvent{head->last_seq, &append.event, nullptr});
     return Appended{head->last_seq, false};

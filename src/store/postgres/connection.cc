@@ -236,14 +236,15 @@ Result<std::vector<Answer>> Connection::exchange(Deadline deadline) {
   }
   failure_ = Failure{};
   SKEIN_TRY(flush(deadline));
-  std::vector<Answer> answers;
+  late_.clear();
   if (const std::size_t unread = std::exchange(unread_, 0); unread > 0) {
-    auto dropped = receive_part(unread, deadline, answers);
-    if (!usable()) return tl::unexpected(std::move(dropped.error()));
-    answers.clear();
+    auto received = receive_part(unread, deadline, late_);
+    if (!usable()) return tl::unexpected(std::move(received.error()));
+    if (!received) late_.clear();
     failure_ = Failure{};
   }
   warning_.clear();
+  std::vector<Answer> answers;
   const auto first = std::find_if(queue_.begin(), queue_.end(), is_sync);
   auto received =
       receive_part(static_cast<std::size_t>(first - queue_.begin()) + 1, deadline, answers);

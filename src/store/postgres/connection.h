@@ -67,9 +67,11 @@ class Connection {
   void end_part();
 
   // Sends what was queued and waits for the answers to its first part; those of further parts are
-  // read, and dropped, by the next exchange. When a statement fails, those after it in its part are
-  // not executed.
+  // read by the next exchange, and are `late` then. When a statement fails, those after it in its
+  // part are not executed.
   Result<std::vector<Answer>> exchange(Deadline deadline);
+  // What further parts of the exchange before the last one answered, if nothing failed in them.
+  const std::vector<Answer>& late() const { return late_; }
   // One statement alone.
   Result<Answer> ask(std::string_view sql, const Arguments& arguments, Deadline deadline);
   // Statements that take no parameters, several at once, in one transaction.
@@ -120,6 +122,7 @@ class Connection {
   int names_ = 0;              // given so far; one of a statement that failed is not given again
   std::vector<Queued> queue_;  // sent, not yet answered
   std::size_t unread_ = 0;     // of queue_: further parts of the last exchange
+  std::vector<Answer> late_;
   Failure failure_;
   std::string warning_;
 };

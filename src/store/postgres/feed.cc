@@ -39,6 +39,12 @@ constexpr char kChanges[] =
     "SELECT g, kind, thread, collection, key, crc FROM skein.changes"
     " WHERE g > $1 AND g <= $2 ORDER BY g LIMIT $3";
 
+// The lock tells writers that there is somebody to tell.
+std::string listen_sql(const Settings& settings) {
+  return "LISTEN " + feed_channel(settings) + "; SELECT pg_advisory_lock_shared(" +
+         std::to_string(listener_lock_class(settings)) + ", 0)";
+}
+
 using Position = std::int64_t;
 using Entry = std::pair<Position, Change>;
 
@@ -204,7 +210,7 @@ void Watch::listen(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     auto connection = Connection::open(settings_);
     const Deadline deadline = Clock::now() + settings_.timeout;
-    if (connection && (*connection)->execute("LISTEN " + feed_channel(settings_), deadline))
+    if (connection && (*connection)->execute(listen_sql(settings_), deadline))
       follow(**connection, stop);
     notify();
     if (!sleep(stop, -1, kPollEvery)) return;

@@ -3,40 +3,20 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "store/postgres/schema.h"
-
 namespace skein::postgres {
 namespace {
 
 constexpr char kBegin[] = "BEGIN ISOLATION LEVEL READ COMMITTED";
 
-// From here on the feed goes no further than `last_value`, until the transaction is over: all
-// numbers that it takes are later ones. Neither a lock that somebody else holds nor a client that
-// stopped keeps others waiting for long. Plans that are made while tables are
-// small must do when they are large; and they are made once: for an array of one PostgreSQL thinks
-// a plan of its own worth while, each time.
-constexpr char kEnter[] =
-    "SELECT pg_advisory_xact_lock_shared($1::bigint::int, (last_value & 2147483647)::int),"
-    " set_config('lock_timeout', $2::text, true),"
-    " set_config('idle_in_transaction_session_timeout', $3::text, true),"
-    " set_config('enable_seqscan', 'off', true),"
-    " set_config('plan_cache_mode', 'force_generic_plan', true),"
-    " set_config('synchronous_commit', CASE WHEN $4::bigint = 0 THEN 'off'"
-    "  WHEN current_setting('synchronous_commit') = 'off' THEN 'on'"
-    "  ELSE current_setting('synchronous_commit') END, true)"
-    " FROM skein.feed";
-
 constexpr char kThreads[] = "SELECT " SKEIN_HEAD_COLUMNS
                             " FROM skein.threads t WHERE t.id = ANY($1::bigint[])"
                             " ORDER BY t.id FOR NO KEY UPDATE";
 // Locks and moves in one.
-constexpr char kGrow[] =
-    "UPDATE skein.threads t SET last_seq = t.last_seq + w.count,"
-    " updated = greatest(t.updated, w.latest),"
-    " listed = CASE WHEN greatest(t.updated, w.latest) > t.listed + $4::bigint"
-    "  THEN greatest(t.updated, w.latest) ELSE t.listed END"
-    " FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS w(id, count, latest)"
-    " WHERE t.id = w.id RETURNING " SKEIN_HEAD_COLUMNS;
+#define SKEIN_LATEST "greatest(t.updated, " SKEIN_OF_HEAD("$3", "$1") ")"
+constexpr char kGrow[] = "UPDATE skein.threads t SET last_seq = t.last_seq + " SKEIN_OF_HEAD(
+    "$2", "$1") ", updated = " SKEIN_LATEST ", listed = CASE WHEN " SKEIN_LATEST
+                " > t.listed + $4::bigint THEN " SKEIN_LATEST
+                " ELSE t.listed END WHERE t.id = ANY($1::bigint[]) RETURNING " SKEIN_HEAD_COLUMNS;
 constexpr char kRecords[] =
     "SELECT r.collection, r.key, r.version"
     " FROM unnest($1::text[], $2::bytea[]) AS w(collection, key)"
@@ -53,7 +33,7 @@ constexpr char kPrefixes[] =
     "w.seq)"
     " FROM unnest($1::bigint[], $2::bigint[]) AS w(id, seq)";
 constexpr char kWitnesses[] =
-    "SELECT e.id, e.seq, e.g FROM unnest($1::bigint[], $2::bigint[]) AS w(id, seq)"
+    "SELECT e.id, e.seq, e.mark FROM unnest($1::bigint[], $2::bigint[]) AS w(id, seq)"
     " JOIN skein.events e ON e.id = w.id AND e.seq = w.seq";
 constexpr char kPositions[] =
     "SELECT nextval('skein.feed'),"
@@ -121,13 +101,14 @@ Version Loaded::record(const RecordName& name) const {
   return found == records.end() ? 0 : found->second;
 }
 
-void queue_loading(Connection& connection, const Settings& settings, const Wanted& wanted) {
-  const std::string lock_ms =
-      std::to_string(std::min<long long>(5'000, settings.timeout.count() / 3));
-  const std::string idle_ms = std::to_string(settings.timeout.count());
+bool Wanted::only_growth() const {
+  return !grown.empty() && threads.empty() && manifests.empty() && records.empty() &&
+         aliases.empty() && prefixes.empty() && witnesses.empty();
+}
+
+void queue_loading(Connection& connection, const Entering& entering, const Wanted& wanted) {
   connection.queue(kBegin);
-  connection.queue(kEnter, Arguments::of(feed_lock_class(settings), std::string_view(lock_ms),
-                                         std::string_view(idle_ms), settings.flush ? 1 : 0));
+  entering.queue(connection);
   if (!wanted.grown.empty()) {
     Column ids = bigints();
     Column counts = bigints();
@@ -166,7 +147,7 @@ void queue_loading(Connection& connection, const Settings& settings, const Wante
 
 Loaded take_loaded(const Wanted& wanted, const std::vector<Answer>& answers) {
   Loaded loaded;
-  std::size_t next = 2;  // after kBegin and kEnter
+  std::size_t next = 2;  // after the beginning
   const auto each = [&](bool asked, const auto& take) {
     if (!asked) return;
     const Answer& answer = answers.at(next++);

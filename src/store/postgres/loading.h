@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "store/postgres/connection.h"
+#include "store/postgres/entering.h"
 #include "store/postgres/rows.h"
 
 namespace skein::postgres {
@@ -17,11 +18,11 @@ namespace skein::postgres {
 using EventKey = std::pair<ThreadId, std::string>;       // thread, idempotency key
 using RecordName = std::pair<std::string, std::string>;  // collection, key
 
-// The place of an event that a transaction wrote, by which one can tell whether it was committed.
+// An event that a transaction wrote, by which one can tell whether it was committed.
 struct Witness {
   ThreadId thread;
   Seq seq = 0;
-  std::int64_t g = 0;
+  std::int64_t mark = 0;  // of the transaction
   auto operator<=>(const Witness&) const = default;
 };
 
@@ -46,6 +47,9 @@ struct Wanted {
 
   // Heads are moved only when nothing else is done to threads: they are locked otherwise.
   void move_no_heads();
+  // Whether events are put at the ends of threads, and nothing else is asked for. Keys are: one
+  // that is used twice is refused by the table.
+  bool only_growth() const;
 };
 
 // An event that a key stands for: of the database, or of this transaction.
@@ -70,6 +74,9 @@ struct Loaded {
   std::vector<std::int64_t> positions;  // for this transaction alone; rising
   std::size_t used = 0;
   std::int64_t server_ms = 0;  // the server's clock
+  // Not empty: nothing was asked for. `heads` are as they were left last; if they are so still,
+  // they move on together with the events that are appended, and nothing else happens.
+  std::map<ThreadId, Growth> grown;
 
   // Null: no such thread.
   Head* head(ThreadId id);
@@ -81,7 +88,7 @@ struct Loaded {
 };
 
 // Begins a transaction and queues, after it, all that is wanted.
-void queue_loading(Connection& connection, const Settings& settings, const Wanted& wanted);
+void queue_loading(Connection& connection, const Entering& entering, const Wanted& wanted);
 // The answers to that.
 Loaded take_loaded(const Wanted& wanted, const std::vector<Answer>& answers);
 

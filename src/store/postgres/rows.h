@@ -35,6 +35,9 @@ struct Head {
   "t.listed, t.token, t.holder, t.expires, t.boot"
 inline constexpr int kHeadColumns = 13;
 Head head_at(const Answer& answer, int row);
+// What an array has for the head `t`, which is where the array `ids`, in order, has its id. A join
+// would do the same, but PostgreSQL reads all threads for it while it believes that there are few.
+#define SKEIN_OF_HEAD(array, ids) "(" array "::bigint[])[width_bucket(t.id, " ids "::bigint[])]"
 
 // From a thread's head and the columns `crc, body` of its manifest, which are null when it is
 // missing. kDamaged: it does not verify.

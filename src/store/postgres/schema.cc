@@ -99,13 +99,16 @@ CREATE TABLE skein.changes(
 CREATE UNIQUE INDEX deleted_records ON skein.changes(collection, key) WHERE kind = 5;
 )sql";
 
+// By which a transaction knows its own events again.
+constexpr const char* kMarks = "ALTER TABLE skein.events ADD COLUMN mark bigint;";
+
 struct Migration {
   int version;
   const char* sql;
 };
 // Ordered; a released one is never edited.
-constexpr Migration kMigrations[] = {{1, kInitial}};
-constexpr int kLatest = 1;
+constexpr Migration kMigrations[] = {{1, kInitial}, {2, kMarks}};
+constexpr int kLatest = 2;
 
 constexpr int kOldestServer = 150000;
 
@@ -133,6 +136,10 @@ Result<void> check_server(Connection& connection) {
 
 std::int64_t feed_lock_class(const Settings& settings) {
   return checksum("skein feed " + settings.schema) & 0x7fffffff;
+}
+
+std::int64_t listener_lock_class(const Settings& settings) {
+  return checksum("skein listeners " + settings.schema) & 0x7fffffff;
 }
 
 std::string feed_channel(const Settings& settings) { return "skein_feed_" + settings.schema; }

@@ -11,6 +11,8 @@ Result<void> prepare_schema(Connection& connection, const Settings& settings, De
 
 // What our advisory locks are told from those of others by, and of other schemas.
 std::int64_t feed_lock_class(const Settings& settings);
+// Of the lock that those share who listen for hints of changes, and of those who look for them.
+std::int64_t listener_lock_class(const Settings& settings);
 // Where hints of changes are sent to.
 std::string feed_channel(const Settings& settings);
 

@@ -5,10 +5,34 @@
 namespace skein::postgres {
 namespace {
 
-constexpr char kInsertEvents[] =
-    "INSERT INTO skein.events(id, seq, g, ts, tokens, key, crc, body)"
-    " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[],"
-    " $6::text[], $7::bigint[], $8::text[])";
+// Events are the first seven parameters of whatever inserts them, the mark is the eighth.
+#define SKEIN_INSERT_EVENTS \
+  "INSERT INTO skein.events(id, seq, ts, tokens, key, crc, body, mark, g) SELECT "
+#define SKEIN_UNNEST_EVENTS                                                                  \
+  "unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[]," \
+  " $7::text[]"
+constexpr char kInsertEvents[] = SKEIN_INSERT_EVENTS
+    "id, seq, ts, tokens, key, crc, body, $8::bigint, g FROM " SKEIN_UNNEST_EVENTS
+    ", $9::bigint[]) AS e(id, seq, ts, tokens, key, crc, body, g)";
+// Heads that are as expected move on; if one is not, its events have no place in the feed, and the
+// table refuses them.
+constexpr char kGrow[] =
+    "WITH moved AS (UPDATE skein.threads t SET last_seq = " SKEIN_OF_HEAD("$13", "$9")
+    ", updated = " SKEIN_OF_HEAD("$14", "$9") ", listed = " SKEIN_OF_HEAD("$15", "$9")
+    " WHERE t.id = ANY($9::bigint[]) AND t.last_seq = " SKEIN_OF_HEAD("$10", "$9")
+    " AND t.version = " SKEIN_OF_HEAD("$11", "$9") " AND t.token = " SKEIN_OF_HEAD("$12", "$9")
+    " RETURNING 1) " SKEIN_INSERT_EVENTS
+    "id, seq, ts, tokens, key, crc, body, $8::bigint,"
+    " CASE WHEN (SELECT count(*) FROM moved) = $16::bigint THEN nextval('skein.feed') END"
+    " FROM " SKEIN_UNNEST_EVENTS ") AS e(id, seq, ts, tokens, key, crc, body)";
+// The same for one event, in half the time. If the head is not as expected, nothing happens.
+constexpr char kGrowByOne[] =
+    "WITH moved AS (UPDATE skein.threads t SET last_seq = $2, updated = $12, listed = $13"
+    " WHERE t.id = $1 AND t.last_seq = $9 AND t.version = $10 AND t.token = $11"
+    "  AND (current_setting('synchronous_commit') = 'off') = ($14::bigint = 0)"
+    " RETURNING t.id) " SKEIN_INSERT_EVENTS
+    "id, $2, $3::bigint, $4::bigint, $5::text, $6::bigint, $7::text, $8::bigint,"
+    " CASE WHEN" SKEIN_ANNOUNCE("$15") " IS NOT NULL THEN nextval('skein.feed') END FROM moved";
 constexpr char kInsertBranches[] =
     "INSERT INTO skein.branches(id, seq, base)"
     " SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::bigint[])";
@@ -34,22 +58,22 @@ constexpr char kUpdateRecords[] =
     " AS w(collection, key, version, crc, bytes)"
     " WHERE r.collection = w.collection AND r.key = w.key";
 
+std::optional<std::string_view> key_of(const PreparedEvent& event) {
+  if (event.key.empty()) return std::nullopt;
+  return event.key;
+}
+
+std::uint32_t crc_of(const AddedEvent& added) {
+  const PreparedEvent& event = *added.event;
+  return event_crc(added.seq, event.timestamp_us, event.tokens, event.content_crc);
+}
+
 }  // namespace
 
-std::int64_t WriteBatch::add_event(Head& head, const PreparedEvent& event) {
+void WriteBatch::add_event(Head& head, const PreparedEvent& event) {
   const Seq seq = head.last_seq + 1;
-  const std::int64_t g = loaded.next_g();
-  events_.id.add(head.id.bits());
-  events_.seq.add(seq);
-  events_.g.add(g);
-  events_.ts.add(event.timestamp_us);
-  events_.tokens.add(event.tokens);
-  if (event.key.empty())
-    events_.key.add_null();
-  else
-    events_.key.add(event.key);
-  events_.crc.add(event_crc(seq, event.timestamp_us, event.tokens, event.content_crc));
-  events_.body.add(event.body);
+  const bool grows = !loaded.grown.empty();
+  events_.push_back({head.id, seq, grows ? 0 : loaded.next_g(), &event});
   if (event.base && *event.base != head.last_seq) {
     branches_.id.add(head.id.bits());
     branches_.seq.add(seq);
@@ -61,8 +85,7 @@ std::int64_t WriteBatch::add_event(Head& head, const PreparedEvent& event) {
   moved_.insert(head.id);
   wrote_ = true;
   bytes_ += event.body.size();
-  if (bytes_ > kFlushBytes) flush();
-  return g;
+  if (bytes_ > kFlushBytes && !grows) flush();
 }
 
 std::int64_t WriteBatch::add_change(Change change) {
@@ -108,20 +131,75 @@ void WriteBatch::flush() {
   bytes_ = 0;
 }
 
-void WriteBatch::flush_events() {
-  if (events_.id.size() > 0) {
-    connection_.queue(kInsertEvents,
-                      Arguments::of(events_.id, events_.seq, events_.g, events_.ts, events_.tokens,
-                                    events_.key, events_.crc, events_.body));
-    for (Column* column : {&events_.id, &events_.seq, &events_.g, &events_.ts, &events_.tokens,
-                           &events_.key, &events_.crc, &events_.body})
-      column->clear();
+Arguments WriteBatch::events_as_columns() const {
+  Column id(Type::kBigint), seq(Type::kBigint), ts(Type::kBigint), tokens(Type::kBigint),
+      key(Type::kText), crc(Type::kBigint), body(Type::kText);
+  for (const AddedEvent& added : events_) {
+    id.add(added.thread.bits());
+    seq.add(added.seq);
+    ts.add(added.event->timestamp_us);
+    tokens.add(added.event->tokens);
+    key.add(key_of(*added.event));
+    crc.add(crc_of(added));
+    body.add(added.event->body);
   }
-  if (branches_.id.size() > 0) {
-    connection_.queue(kInsertBranches, Arguments::of(branches_.id, branches_.seq, branches_.base));
-    for (Column* column : {&branches_.id, &branches_.seq, &branches_.base}) column->clear();
-  }
+  return Arguments::of(id, seq, ts, tokens, key, crc, body, mark);
 }
+
+void WriteBatch::flush_events() {
+  if (!events_.empty()) {
+    Column g(Type::kBigint);
+    for (const AddedEvent& added : events_) g.add(added.g);
+    connection_.queue(kInsertEvents, events_as_columns().add(g));
+    events_.clear();
+  }
+  flush_branches();
+}
+
+void WriteBatch::flush_branches() {
+  if (branches_.id.size() == 0) return;
+  connection_.queue(kInsertBranches, Arguments::of(branches_.id, branches_.seq, branches_.base));
+  for (Column* column : {&branches_.id, &branches_.seq, &branches_.base}) column->clear();
+}
+
+void WriteBatch::queue_growth(const Entering& entering) {
+  if (events_.size() == 1 && branches_.id.size() == 0 && entering.settled()) {
+    const AddedEvent& added = events_.front();
+    const PreparedEvent& event = *added.event;
+    const Head& head = *loaded.head(added.thread);
+    connection_.queue(
+        kGrowByOne, Arguments::of(added.thread.bits(), added.seq, event.timestamp_us, event.tokens,
+                                  key_of(event), crc_of(added), event.body, mark, added.seq - 1,
+                                  head.version, head.lease.token, head.updated, head.listed,
+                                  entering.flush() ? 1 : 0, entering.lock_class()));
+    return;
+  }
+  Column id(Type::kBigint), before(Type::kBigint), version(Type::kBigint), token(Type::kBigint),
+      last_seq(Type::kBigint), updated(Type::kBigint), listed(Type::kBigint);
+  for (const auto& [thread, growth] : loaded.grown) {
+    const Head& head = *loaded.head(thread);
+    id.add(thread.bits());
+    before.add(head.last_seq - growth.count);
+    version.add(head.version);
+    token.add(head.lease.token);
+    last_seq.add(head.last_seq);
+    updated.add(head.updated);
+    listed.add(head.listed);
+  }
+  entering.queue(connection_);
+  Arguments arguments = events_as_columns();
+  for (const Column* column : {&id, &before, &version, &token, &last_seq, &updated, &listed})
+    arguments.add(*column);
+  connection_.queue(kGrow, arguments.add(loaded.grown.size()));
+  flush_branches();
+}
+
+bool WriteBatch::grew(const std::vector<Answer>& answers) {
+  return std::none_of(answers.begin(), answers.end(),
+                      [](const Answer& answer) { return answer.command() == "INSERT 0 0"; });
+}
+
+bool WriteBatch::changed_since(const Failure& failure) { return failure.state == "23502"; }
 
 void WriteBatch::flush_heads() {
   Column id(Type::kBigint), last_seq(Type::kBigint), updated(Type::kBigint), listed(Type::kBigint);

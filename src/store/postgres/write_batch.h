@@ -11,16 +11,28 @@
 
 namespace skein::postgres {
 
-// Queues on the connection, and waits for nothing.
+// An event that a transaction puts at the end of a thread.
+struct AddedEvent {
+  ThreadId thread;
+  Seq seq = 0;
+  std::int64_t g = 0;  // 0: the server chooses
+  const PreparedEvent* event = nullptr;
+};
+
+// Queues on the connection, and waits for nothing. Where heads move on together with their events
+// it queues nothing by itself.
 class WriteBatch {
  public:
-  WriteBatch(Connection& connection, Loaded& found) : loaded(found), connection_(connection) {}
+  // By its mark a transaction knows its events again.
+  WriteBatch(Connection& connection, Loaded& found, std::int64_t own_mark)
+      : loaded(found), mark(own_mark), connection_(connection) {}
 
   Loaded& loaded;
+  const std::int64_t mark;
 
   // Puts the event at the end of its thread and moves the head on. The caller has checked
-  // everything. Returns its place in the feed.
-  std::int64_t add_event(Head& head, const PreparedEvent& event);
+  // everything. `event` is borrowed.
+  void add_event(Head& head, const PreparedEvent& event);
   // A line of the feed that is not an event; returns its place.
   std::int64_t add_change(Change change);
   // The line of the feed at `g` tells of what is no longer so.
@@ -35,6 +47,11 @@ class WriteBatch {
   void queue(std::string_view sql, const Arguments& arguments);
   // What was gathered goes to the connection.
   void flush();
+  // The same where heads move on together with their events (Loaded::grown), as a transaction of
+  // its own. Whether it went through, its answers say; or it fails because it did not.
+  void queue_growth(const Entering& entering);
+  static bool grew(const std::vector<Answer>& answers);
+  static bool changed_since(const Failure& failure);
 
   // Whether anything was written at all.
   bool wrote() const { return wrote_; }
@@ -42,7 +59,9 @@ class WriteBatch {
  private:
   static constexpr std::size_t kFlushBytes = std::size_t{4} << 20;
 
+  Arguments events_as_columns() const;  // and the mark
   void flush_events();
+  void flush_branches();
   void flush_heads();
   void flush_changes();
   void flush_overtaken();
@@ -54,10 +73,7 @@ class WriteBatch {
   bool wrote_ = false;
   std::size_t bytes_ = 0;
 
-  struct {
-    Column id{Type::kBigint}, seq{Type::kBigint}, g{Type::kBigint}, ts{Type::kBigint},
-        tokens{Type::kBigint}, key{Type::kText}, crc{Type::kBigint}, body{Type::kText};
-  } events_;
+  std::vector<AddedEvent> events_;
   struct {
     Column id{Type::kBigint}, seq{Type::kBigint}, base{Type::kBigint};
   } branches_;

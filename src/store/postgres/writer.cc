@@ -16,6 +16,10 @@ constexpr int kMostCollisions = 50;
 constexpr char kCommit[] = "COMMIT";
 constexpr char kRollback[] = "ROLLBACK";
 constexpr char kNotify[] = "SELECT pg_notify($1::text, '')";
+// 1: nobody does. Others who look at the same time count as somebody, too.
+constexpr char kNobodyListens[] =
+    "SELECT pg_try_advisory_xact_lock($1::bigint::int, 0)::int::bigint";
+constexpr std::chrono::milliseconds kLookEvery{50};
 
 // One proof is enough: the transaction is all or nothing.
 Committed look_for_proof(const std::vector<Job*>& jobs, Loaded& loaded) {
@@ -34,6 +38,9 @@ Lane::Lane(const Settings& settings, std::function<void()> committed)
     : settings_(settings),
       committed_(std::move(committed)),
       channel_(feed_channel(settings)),
+      listener_class_(listener_lock_class(settings)),
+      entering_(settings),
+      mark_(static_cast<std::int64_t>(random_ids().next() >> 1)),
       group_({}, [this](GroupCommit::Batch& batch) { execute(batch); }) {}
 
 Result<void> Lane::run(Job& job) {
@@ -90,7 +97,11 @@ Result<void> Lane::connect() {
     return tl::unexpected(std::move(opened.error()));
   }
   connection_ = std::move(*opened);
-  return {};
+  listened_ = true;
+  looked_ = false;
+  auto entered = entering_.open(*connection_, std::chrono::steady_clock::now() + settings_.timeout);
+  if (!entered) failure_ = connection_->failure();
+  return entered;
 }
 
 Result<Loaded> Lane::load(const Jobs& jobs, bool may_move, Deadline deadline) {
@@ -98,7 +109,7 @@ Result<Loaded> Lane::load(const Jobs& jobs, bool may_move, Deadline deadline) {
   Wanted wanted;
   for (Job* job : jobs) job->want(wanted);
   if (!may_move || !wanted.threads.empty()) wanted.move_no_heads();
-  queue_loading(*connection_, settings_, wanted);
+  queue_loading(*connection_, entering_, wanted);
   const auto answers = connection_->exchange(deadline);
   if (answers) return take_loaded(wanted, *answers);
   failure_ = connection_->failure();
@@ -126,16 +137,19 @@ Result<void> Lane::attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadli
     SKEIN_TRY(resolve(jobs, in_doubt, done, deadline));
     if (done) return {};
   }
+  if (const auto done = append_from_memory(jobs, in_doubt, deadline)) return *done;
   for (bool may_move : {true, false}) {
     SKEIN_ASSIGN(Loaded loaded, load(jobs, may_move, deadline));
     again.clear();
-    WriteBatch batch(*connection_, loaded);
+    WriteBatch batch(*connection_, loaded, ++mark_);
     for (Job* job : jobs) {
       if (!job->apply(batch)) again.push_back(job);
     }
     if (loaded.as_foreseen() && batch.wrote()) {
       batch.flush();
-      return commit(in_doubt, deadline);
+      SKEIN_TRY(commit(in_doubt, deadline));
+      known_.remember(loaded);
+      return {};
     }
     // Some were refused after all: what was moved is taken back.
     roll_back(deadline);
@@ -144,21 +158,53 @@ Result<void> Lane::attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadli
   return {};
 }
 
+std::optional<Result<void>> Lane::append_from_memory(const Jobs& jobs, bool& in_doubt,
+                                                     Deadline deadline) {
+  Wanted wanted;
+  for (Job* job : jobs) job->want(wanted);
+  std::optional<Loaded> loaded = known_.recall(wanted);
+  if (!loaded) return std::nullopt;
+  if (auto connected = connect(); !connected) return connected;
+  WriteBatch batch(*connection_, *loaded, ++mark_);
+  for (Job* job : jobs) job->apply(batch);
+  // Whoever was refused may have been refused for what is no longer so.
+  if (!loaded->as_foreseen()) return std::nullopt;
+  batch.queue_growth(entering_);
+  const auto answers = finish(in_doubt, deadline);
+  if (answers && WriteBatch::grew(*answers)) {
+    known_.remember(*loaded);
+    return Result<void>();
+  }
+  if (!answers) {
+    if (failure_.passing()) connection_.reset();
+    if (!WriteBatch::changed_since(failure_) && !failure_.collided())
+      return Result<void>(tl::unexpected(answers.error()));
+  }
+  known_.doubt(wanted);
+  failure_ = Failure{};
+  return std::nullopt;
+}
+
 Result<void> Lane::commit(bool& in_doubt, Deadline deadline) {
   connection_->queue(kCommit);
-  // Only a hint, and in a transaction of its own: nobody waits for it, and it makes no commits wait
-  // for each other.
-  connection_->end_part();
-  connection_->queue(kNotify, Arguments::of(std::string_view(channel_)));
+  const auto answers = finish(in_doubt, deadline);
+  if (!answers) {
+    roll_back(deadline);
+    return tl::unexpected(answers.error());
+  }
+  if (answers->back().command() != "COMMIT")
+    return fail(ErrorCode::kIo, "PostgreSQL rolled the transaction back");
+  return {};
+}
+
+Result<std::vector<Answer>> Lane::finish(bool& in_doubt, Deadline deadline) {
+  queue_hints();
   auto answers = connection_->exchange(deadline);
   if (!answers) {
     failure_ = connection_->failure();
     if (failure_.lost) in_doubt = true;
-    roll_back(deadline);
     return tl::unexpected(std::move(answers.error()));
   }
-  if (answers->back().command() != "COMMIT")
-    return fail(ErrorCode::kIo, "PostgreSQL rolled the transaction back");
   if (!connection_->warning().empty()) {
     // Committed here, but perhaps not on the standby that it waits for: not an acknowledgement.
     in_doubt = true;
@@ -166,7 +212,24 @@ Result<void> Lane::commit(bool& in_doubt, Deadline deadline) {
                 "PostgreSQL did not wait for its standby: " + connection_->warning());
   }
   in_doubt = false;
-  return {};
+  return answers;
+}
+
+void Lane::queue_hints() {
+  if (looked_ && !connection_->late().empty()) {
+    listened_ = connection_->late().back().integer(0, 0) == 0;
+    looked_ = false;
+  }
+  if (listened_) {
+    connection_->end_part();
+    connection_->queue(kNotify, Arguments::of(std::string_view(channel_)));
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (now < look_again_) return;
+  connection_->end_part();
+  connection_->queue(kNobodyListens, Arguments::of(listener_class_));
+  looked_ = true;
+  look_again_ = now + kLookEvery;
 }
 
 void Lane::roll_back(Deadline deadline) {

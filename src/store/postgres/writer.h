@@ -1,4 +1,4 @@
-// What writes: jobs, executed many to a transaction, in two round trips.
+// What writes: jobs, executed many to a transaction, in one round trip or two.
 #pragma once
 
 #include <atomic>
@@ -12,6 +12,7 @@
 #include "core/group_commit.h"
 #include "skein/store.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/known_heads.h"
 #include "store/postgres/loading.h"
 #include "store/postgres/write_batch.h"
 
@@ -63,21 +64,37 @@ class Lane {
   Result<void> transact(const Jobs& jobs, Jobs& again);
   // One attempt. `in_doubt`: whether the one before may have been committed; set likewise.
   Result<void> attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadline deadline);
+  // In one round trip, if the jobs only append to threads that are known. Nothing: it takes two.
+  std::optional<Result<void>> append_from_memory(const Jobs& jobs, bool& in_doubt,
+                                                 Deadline deadline);
   // What the jobs want to know. `may_move`: whether heads may be moved on meanwhile.
   Result<Loaded> load(const Jobs& jobs, bool may_move, Deadline deadline);
   // After an attempt that may have been committed: `done`, if it was. Neither in doubt any more.
   Result<void> resolve(const Jobs& jobs, bool& in_doubt, bool& done, Deadline deadline);
   Result<void> connect();
+  // Only hints, and in transactions of their own: nobody waits for them, and they make no commits
+  // wait for each other.
+  void queue_hints();
   Result<void> commit(bool& in_doubt, Deadline deadline);
+  // What was queued is a transaction, or the end of one.
+  Result<std::vector<Answer>> finish(bool& in_doubt, Deadline deadline);
   void roll_back(Deadline deadline);
 
   const Settings& settings_;
   const std::function<void()> committed_;
   const std::string channel_;
+  const std::int64_t listener_class_;
 
   // Of whoever leads the batch:
   std::unique_ptr<Connection> connection_;
+  Entering entering_;
   Failure failure_;  // of the last attempt
+  KnownHeads known_;
+  std::int64_t mark_;  // of the last transaction
+  // Whether anybody listens for hints; looked at now and then.
+  bool listened_ = true;
+  bool looked_ = false;  // the answer is still to come
+  std::chrono::steady_clock::time_point look_again_{};
 
   GroupCommit group_;
 };

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace skein::crash {
@@ -57,9 +58,14 @@ SocketProxy::SocketProxy(const std::string& server_folder)
 
 SocketProxy::~SocketProxy() = default;
 
-void SocketProxy::lose(int nth, Loses what) {
+void SocketProxy::lose(int nth, Loses what, std::function<void()> meanwhile) {
   what_ = what;
+  meanwhile_ = std::move(meanwhile);
   countdown_ = nth;
+}
+
+void SocketProxy::lose_now() {
+  if (meanwhile_) meanwhile_();
 }
 
 bool SocketProxy::pass_request(Pair& pair) {
@@ -69,7 +75,10 @@ bool SocketProxy::pass_request(Pair& pair) {
   const bool counts = !pair.asked && countdown_ > 0;
   pair.asked = true;
   if (counts && countdown_.fetch_sub(1) == 1) {
-    if (what_ == Loses::kRequest) return false;
+    if (what_ == Loses::kRequest) {
+      lose_now();
+      return false;
+    }
     pair.dooming = true;
   }
   return send_all(pair.server.get(), bytes, static_cast<std::size_t>(size));
@@ -78,6 +87,7 @@ bool SocketProxy::pass_request(Pair& pair) {
 bool SocketProxy::pass_answer(Pair& pair) {
   char bytes[65536];
   const ssize_t size = ::recv(pair.server.get(), bytes, sizeof(bytes), 0);
+  if (pair.dooming) lose_now();
   if (size <= 0 || pair.dooming) return false;
   pair.asked = false;
   return send_all(pair.client.get(), bytes, static_cast<std::size_t>(size));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -22,7 +23,8 @@ class SocketProxy {
   enum class Loses { kRequest, kAnswer };
   // The client's nth message from now on, or the server's answer to it, is lost together with its
   // connection. An answer is lost only after the server gave it: what was asked has happened.
-  void lose(int nth, Loses what);
+  // `meanwhile` is done before the client notices.
+  void lose(int nth, Loses what, std::function<void()> meanwhile = {});
   // Whether that has happened.
   bool lost() const { return countdown_ == 0; }
 
@@ -32,12 +34,14 @@ class SocketProxy {
   // False: the pair is to be closed.
   bool pass_request(Pair& pair);
   bool pass_answer(Pair& pair);
+  void lose_now();
 
   const std::string server_;
   const test::TempDir own_;
   Fd listener_;
   std::atomic<int> countdown_ = 0;
   std::atomic<Loses> what_ = Loses::kAnswer;
+  std::function<void()> meanwhile_;  // not changed while countdown_ is above 0
   std::jthread thread_;
 };
 
