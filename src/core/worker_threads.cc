@@ -12,8 +12,7 @@ constexpr std::chrono::seconds kWaitsForMore{5};
 
 WorkerThreads::~WorkerThreads() {
   std::unique_lock lock(mutex_);
-  stopping_ = true;
-  came_.notify_all();
+  waiting_.end();
   ended_.wait(lock, [this] { return threads_.empty(); });
   lock.unlock();  // they need it to end
   for (std::thread& thread : over_) thread.join();
@@ -23,15 +22,14 @@ void WorkerThreads::start(Work work) {
   std::vector<std::thread> over;
   std::unique_lock lock(mutex_);
   over.swap(over_);
-  if (waiting_ > queue_.size()) {
-    queue_.push_back(std::move(work));
-    came_.notify_one();
-  } else {
+  const auto sleeper = waiting_.give(work);
+  if (!sleeper) {
     std::thread thread([this, work = std::move(work)]() mutable { serve(std::move(work)); });
     const std::thread::id id = thread.get_id();
     threads_.emplace(id, std::move(thread));
   }
   lock.unlock();
+  if (sleeper) sleeper->wake();
   for (std::thread& thread : over) thread.join();
 }
 
@@ -40,12 +38,8 @@ void WorkerThreads::serve(Work work) {
     work();
     work = nullptr;
     std::unique_lock lock(mutex_);
-    ++waiting_;
-    came_.wait_for(lock, kWaitsForMore, [this] { return stopping_ || !queue_.empty(); });
-    --waiting_;
-    if (queue_.empty()) return end_thread();
-    work = std::move(queue_.front());
-    queue_.pop_front();
+    work = waiting_.sleep(lock, kWaitsForMore);
+    if (!work) return end_thread();
   }
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstddef>
-#include <deque>
 #include <functional>
 #include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/sleepers.h"
 
 namespace skein {
 
@@ -32,11 +32,8 @@ class WorkerThreads {
   void end_thread();  // with mutex_ held
 
   std::mutex mutex_;  // protects all below
-  std::condition_variable came_;
   std::condition_variable ended_;
-  std::deque<Work> queue_;  // each for a thread that waits
-  std::size_t waiting_ = 0;
-  bool stopping_ = false;
+  Sleepers waiting_;
   std::map<std::thread::id, std::thread> threads_;
   std::vector<std::thread> over_;  // about to end
 };

@@ -3,6 +3,11 @@
 #include <utility>
 
 namespace skein::http {
+namespace {
+
+constexpr std::chrono::hours kSleep{1};
+
+}  // namespace
 
 Pool::Pool(std::size_t threads, std::size_t max_queued) : size_(threads), max_queued_(max_queued) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
@@ -11,39 +16,42 @@ Pool::Pool(std::size_t threads, std::size_t max_queued) : size_(threads), max_qu
 void Pool::stop() {
   {
     const std::lock_guard lock(mutex_);
-    stopping_ = true;
+    sleepers_.end();
   }
-  came_.notify_all();
   threads_.clear();
 }
 
 bool Pool::submit(Work work) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (queue_.size() >= max_queued_) return false;
-  push(std::move(work));
+  push(std::move(work), lock);
   return true;
 }
 
 void Pool::submit_always(Work work) {
-  const std::lock_guard lock(mutex_);
-  push(std::move(work));
+  std::unique_lock lock(mutex_);
+  push(std::move(work), lock);
 }
 
-void Pool::push(Work work) {
-  if (stopping_) return;
-  queue_.push_back(std::move(work));
-  if (sleeping_ > 0) came_.notify_one();
+void Pool::push(Work work, std::unique_lock<std::mutex>& lock) {
+  if (sleepers_.ended()) return;
+  const auto sleeper = sleepers_.give(work);
+  if (!sleeper) queue_.push_back(std::move(work));
+  lock.unlock();
+  if (sleeper) sleeper->wake();
 }
 
 void Pool::work() {
   std::unique_lock lock(mutex_);
-  for (;;) {
-    ++sleeping_;
-    came_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-    --sleeping_;
-    if (queue_.empty()) return;
-    Work next = std::move(queue_.front());
-    queue_.pop_front();
+  while (!queue_.empty() || !sleepers_.ended()) {
+    Work next;
+    if (queue_.empty()) {
+      next = sleepers_.sleep(lock, kSleep);
+      if (!next) continue;
+    } else {
+      next = std::move(queue_.front());
+      queue_.pop_front();
+    }
     ++busy_;
     lock.unlock();
     next();

@@ -1,13 +1,14 @@
 // A fixed number of threads for what blocks, with a bounded queue before them.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/sleepers.h"
 
 namespace skein::http {
 
@@ -38,16 +39,14 @@ class Pool {
 
  private:
   void work();
-  void push(Work work);  // with mutex_ held
+  void push(Work work, std::unique_lock<std::mutex>& lock);
 
   const std::size_t size_;
   const std::size_t max_queued_;
   mutable std::mutex mutex_;  // protects all below
-  std::condition_variable came_;
-  std::deque<Work> queue_;
+  std::deque<Work> queue_;    // empty while anybody sleeps
+  Sleepers sleepers_;
   std::size_t busy_ = 0;
-  std::size_t sleeping_ = 0;
-  bool stopping_ = false;
   std::vector<std::jthread> threads_;  // the constructor's
 };
 
