@@ -30,9 +30,11 @@ class Listing {
     arguments_.add(value);
     return "$" + std::to_string(arguments_.count());
   }
-  // What a thread must meet, as " WHERE …".
+  std::string of_agent();
+  // What else a thread must meet, as " AND …".
   std::string filter();
   std::string after_cursor();
+  std::string latest(const std::string& filter, const std::string& limit);
   std::string page_query(std::size_t want);
 
   const ListQuery& query_;
@@ -41,10 +43,13 @@ class Listing {
   Arguments arguments_;
 };
 
+std::string Listing::of_agent() {
+  if (!query_.agent_id) return "true";
+  return "t.agent = " + parameter(std::string_view(*query_.agent_id)) + "::text";
+}
+
 std::string Listing::filter() {
-  std::string sql = " WHERE true";
-  if (query_.agent_id)
-    sql += " AND t.agent = " + parameter(std::string_view(*query_.agent_id)) + "::text";
+  std::string sql;
   if (query_.status)
     sql += " AND t.status = " + parameter(static_cast<int>(*query_.status)) + "::bigint";
   for (const auto& [key, value] : plan_.metadata) {
@@ -70,16 +75,33 @@ std::string Listing::after_cursor() {
   return sql;
 }
 
+// As many as are wanted, by the index that has the agent's threads together: to say that the agent
+// is this one would let PostgreSQL go through those of all agents, in the belief that this one's
+// are everywhere among them.
+std::string Listing::latest(const std::string& filter, const std::string& limit) {
+  std::string where = "true";
+  std::string order = "t.listed DESC";
+  if (query_.agent_id) {
+    const std::string agent = parameter(std::string_view(*query_.agent_id)) + "::text";
+    where = "(t.agent, t.listed) <= (" + agent + ", 9223372036854775807::bigint)" +
+            " AND (t.agent, t.listed) >= (" + agent + ", (-9223372036854775807)::bigint)";
+    order = "t.agent DESC, t.listed DESC";
+  }
+  return "SELECT t.updated FROM skein.threads t WHERE " + where + filter + " ORDER BY " + order +
+         " LIMIT " + limit;
+}
+
 std::string Listing::page_query(std::size_t want) {
   arguments_ = {};
-  const std::string where = filter() + after_cursor();
+  const std::string own = of_agent();
+  const std::string rest = filter() + after_cursor();
   const std::string limit = parameter(want) + "::bigint";
   // Manifests are looked up one by one, for what is on the page; `OFFSET 0` keeps PostgreSQL from
   // joining all of them first.
   const auto page_of = [&](const std::string& condition, const std::string& order) {
     return "SELECT " SKEIN_HEAD_COLUMNS ", m.crc, m.body FROM (SELECT " SKEIN_HEAD_COLUMNS
-           " FROM skein.threads t" +
-           where + condition + order + " LIMIT " + limit +
+           " FROM skein.threads t WHERE " +
+           own + rest + condition + order + " LIMIT " + limit +
            ") t LEFT JOIN LATERAL (SELECT crc, body FROM skein.manifests WHERE id = t.id OFFSET 0)"
            " m ON true" +
            order;
@@ -90,8 +112,7 @@ std::string Listing::page_query(std::size_t want) {
   // Threads are listed up to a bound later than where the list has them: all that belong on the
   // page lie within that of the earliest of as many as it takes. A bound on either side says to
   // PostgreSQL that they are few, so that it goes by the index of `listed`.
-  return "WITH latest AS (SELECT t.updated FROM skein.threads t" + where +
-         " ORDER BY t.listed DESC LIMIT " + limit + ") " +
+  return "WITH latest AS (" + latest(rest, limit) + ") " +
          page_of(
              " AND t.listed <= 9223372036854775807 AND t.listed >= (SELECT CASE WHEN count(*) = " +
                  limit + " THEN min(updated) - " + std::to_string(kListLagUs) +
@@ -105,7 +126,8 @@ Result<ThreadPage> Listing::run(Connection& connection, Deadline deadline,
   damaged.clear();
   if (query_.with_total) {
     arguments_ = {};
-    const std::string sql = "SELECT count(*) FROM skein.threads t" + filter();
+    const std::string own = of_agent();
+    const std::string sql = "SELECT count(*) FROM skein.threads t WHERE " + own + filter();
     SKEIN_ASSIGN(const Answer total, connection.ask(sql, arguments_, deadline));
     page.total = static_cast<std::uint64_t>(total.integer(0, 0));
   }

@@ -15,7 +15,7 @@ namespace skein::postgres {
 
 // How far a thread's place in the list by time of update may be behind, in microseconds. An append
 // moves the thread there only when it has fallen further back than this.
-inline constexpr std::int64_t kListLagUs = 250'000;
+inline constexpr std::int64_t kListLagUs = 50'000;
 
 // A thread's row: all that an append must know.
 struct Head {

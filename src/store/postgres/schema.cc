@@ -99,8 +99,11 @@ CREATE TABLE skein.changes(
 CREATE UNIQUE INDEX deleted_records ON skein.changes(collection, key) WHERE kind = 5;
 )sql";
 
-// By which a transaction knows its own events again.
-constexpr const char* kMarks = "ALTER TABLE skein.events ADD COLUMN mark bigint;";
+// By its mark a transaction knows its own events again. The bound of `listed` became smaller.
+constexpr const char* kMarks = R"sql(
+ALTER TABLE skein.events ADD COLUMN mark bigint;
+UPDATE skein.threads SET listed = updated WHERE listed <> updated;
+)sql";
 
 struct Migration {
   int version;
