@@ -1,7 +1,8 @@
 // compare.mjs PROGRAM REFERENCE [--quick] [--only WORDS]: the calls of the LangGraph SDK on Skein, which flushes every
 // write, and on the reference server, which keeps everything in memory; and through the SDK, on Skein
-// and on a server that answers constants, which are what Skein answered once. Both in one run, in
-// turns, the median of three rounds. Run it by bench/langgraph/compare.
+// and on a server that answers constants, which are what Skein answered once; and, for what a disk
+// takes, on one that flushes as often as the call must before it answers a constant. All in one run,
+// in turns, the median of three rounds. Run it by bench/langgraph/compare.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -72,28 +73,33 @@ async function make_threads(port, count) {
   return ids;
 }
 
-// What is called, as bytes and through the SDK. The search comes first, while there are as many
-// threads as its name says. `thread` is one of the caller's own.
+// What is called, as bytes and through the SDK, and how many flushes it takes one after the other: a
+// run is durable before its agent is asked, and again when it has answered. The search comes first,
+// while there are as many threads as its name says. `thread` is one of the caller's own.
 const kSearch = `threads.search over ${kThreads} threads`;
 const works = {
   [kSearch]: {
     raw: () => request("POST", "/threads/search", { limit: 10 }),
     sdk: (client) => client.threads.search({ limit: 10 }),
+    flushes: 0,
   },
   "threads.create": {
     raw: (thread, n) => request("POST", "/threads", { metadata: { graph_id: "echo", n } }),
     sdk: (client, thread, n) => client.threads.create({ metadata: { n }, graphId: "echo" }),
+    flushes: 1,
   },
   "threads.updateState": {
     raw: (thread, n) => request("POST", `/threads/${thread}/state`, {
       values: said(`number ${n}`), as_node: "agent" }),
     sdk: (client, thread, n) => client.threads.updateState(thread, {
       values: said(`number ${n}`) }),
+    flushes: 1,
   },
   "runs.wait on a trivial agent": {
     raw: (thread) => request("POST", `/threads/${thread}/runs/wait`, {
       assistant_id: "echo", input: said("hello") }),
     sdk: (client, thread) => client.runs.wait(thread, "echo", { input: said("hello") }),
+    flushes: 2,
   },
 };
 const kInTurn = Object.keys(works).slice(1);
@@ -111,12 +117,13 @@ function row(work, ours, theirs, goal, against) {
     (goal === undefined ? "" : `  goal ${goal} ×  ${ratio >= goal ? "reached" : "MISSED"}`));
 }
 
-async function measure(once) {
-  const rates = { ours: [], theirs: [] };
+// The rates of each of them.
+async function measure(sides, once) {
+  const rates = Object.fromEntries(sides.map((side) => [side, []]));
   for (let round = 0; round < rounds; ++round) {
-    for (const side of ["theirs", "ours"]) rates[side].push(await once(side));
+    for (const side of sides) rates[side].push(await once(side));
   }
-  return [median(rates.ours), median(rates.theirs)];
+  return Object.fromEntries(sides.map((side) => [side, median(rates[side])]));
 }
 
 async function raw() {
@@ -125,7 +132,7 @@ async function raw() {
   for (const [work, { raw }] of Object.entries(works)) {
     const name = `${work}, ${kConnections} connections`;
     if (!name.includes(only)) continue;
-    const [ours, theirs] = await measure(async (side) => {
+    const { ours, theirs } = await measure(["theirs", "ours"], async (side) => {
       const ids = await make_threads(ports[side],
         work === kSearch ? 0 : kConnections * kThreadsEach);
       return rate(ports[side], kConnections, seconds,
@@ -162,21 +169,32 @@ async function learn(from, to, call) {
     callerOptions: { maxRetries: 0, fetch: listen } }), 0, 0);
 }
 
+const constant = async (flushes) => Number(await start(process.execPath,
+  [new URL("./constant.mjs", import.meta.url).pathname, String(flushes)], folder));
+
 async function through_sdk() {
-  const ports = { ours: await skein(), theirs: Number(await start(process.execPath,
-    [new URL("./constant.mjs", import.meta.url).pathname], folder)) };
+  const ports = { ours: await skein(), theirs: await constant(0) };
   await make_threads(ports.ours, kThreads);
-  for (const [work, { sdk }] of Object.entries(works)) {
+  for (const [work, { sdk, flushes }] of Object.entries(works)) {
     const name = `${work}, through the SDK, ${kClients} clients`;
     if (!name.includes(only)) continue;
-    row(name, ...await measure(async (side) => {
+    const sides = ["theirs", ...(flushes > 0 ? ["flushing"] : []), "ours"];
+    if (flushes > 0) ports.flushing = await constant(flushes);
+    const rates = await measure(sides, async (side) => {
       const ids = await make_threads(ports.ours, work === kSearch ? 0 : kClients * kThreadsEach);
       const call = (client, i, n) => sdk(client, ids[i * kThreadsEach + (n % kThreadsEach)], n);
       for (let n = 0; n < 4; ++n) {
-        await learn(ports.ours, ports.theirs, (client) => call(client, 0, n));
+        for (const other of sides.slice(0, -1)) {
+          await learn(ports.ours, ports[other], (client) => call(client, 0, n));
+        }
       }
       return sdk_rate(ports[side], call);
-    }), 0.8, "constant ");
+    });
+    row(name, rates.ours, rates.theirs, 0.8, "constant ");
+    if (flushes > 0) {
+      row(`  a constant after ${flushes === 1 ? "a flush" : `${flushes} flushes`}`, rates.ours,
+        rates.flushing, undefined, "flushing ");
+    }
   }
 }
 
