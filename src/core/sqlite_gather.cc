@@ -34,15 +34,15 @@ LogFile& log_file(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file)
 // A file that grows has its new size flushed as well, which takes as long again: so it grows in
 // steps. What SQLite has not written it does not take for its own.
 void grow(LogFile& log, sqlite3_int64 end) {
+  static const std::vector<char> zeros(kStep);
   if (end <= log.size) return;
-  log.size = end;
-  const std::vector<char> zeros(static_cast<std::size_t>(std::min(end, kMostGrowth)));
-  for (sqlite3_int64 at = 0; at < static_cast<sqlite3_int64>(zeros.size()); at += kStep) {
-    const auto part = std::min<sqlite3_int64>(kStep, static_cast<sqlite3_int64>(zeros.size()) - at);
-    if (log.methods()->xWrite(log.real(), zeros.data(), static_cast<int>(part), end + at) !=
+  const sqlite3_int64 until = end + std::min(end, kMostGrowth);
+  for (log.size = end; log.size < until;) {
+    const auto part = std::min(kStep, until - log.size);
+    if (log.methods()->xWrite(log.real(), zeros.data(), static_cast<int>(part), log.size) !=
         SQLITE_OK)
       return;  // there may be room for what has to be written
-    log.size = end + at + part;
+    log.size += part;
   }
 }
 
