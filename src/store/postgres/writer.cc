@@ -220,12 +220,13 @@ void Lane::queue_hints() {
     listened_ = connection_->late().back().integer(0, 0) == 0;
     looked_ = false;
   }
-  if (listened_) {
+  const auto now = std::chrono::steady_clock::now();
+  const bool looks = now >= look_again_;
+  if (listened_ || looks) {  // somebody may have come since
     connection_->end_part();
     connection_->queue(kNotify, Arguments::of(std::string_view(channel_)));
   }
-  const auto now = std::chrono::steady_clock::now();
-  if (now < look_again_) return;
+  if (!looks) return;
   connection_->end_part();
   connection_->queue(kNobodyListens, Arguments::of(listener_class_));
   looked_ = true;
