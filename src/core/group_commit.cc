@@ -1,28 +1,17 @@
 #include "core/group_commit.h"
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "core/futex.h"
+
 namespace skein {
 namespace {
 
-enum State : std::uint32_t { kWaiting, kLeader, kDone };
-
 // Each request sleeps on its own word, so that waking one wakes nobody else.
-void futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t expected) {
-  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
-}
-
-// The word may be gone already, when its owner saw the new value before it slept: the kernel only
-// compares the address, it reads nothing.
-void futex_wake(const void* word) {
-  ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-}
+enum State : std::uint32_t { kWaiting, kLeader, kDone };
 
 }  // namespace
 

@@ -2,14 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
+
+#include "core/futex.h"
 
 namespace skein {
 
@@ -23,11 +26,24 @@ class Sleepers {
   class Sleeper {
    public:
     // Better without the mutex: it would wake only to wait for that.
-    void wake() { came_.notify_one(); }
+    void wake() {
+      woken_.store(1, std::memory_order_release);
+      futex_wake(&woken_);
+    }
 
    private:
     friend class Sleepers;
-    std::condition_variable came_;
+    // No condition variable: whoever is woken by one takes its mutex as if others waited for that,
+    // and then calls the kernel to wake them.
+    void wait_until(std::chrono::steady_clock::time_point end) {
+      using std::chrono::steady_clock;
+      for (auto now = steady_clock::now(); now < end; now = steady_clock::now()) {
+        if (woken_.load(std::memory_order_acquire) != 0) return;
+        futex_wait(woken_, 0, end - now);
+      }
+    }
+
+    std::atomic<std::uint32_t> woken_{0};
     Work work_;
   };
 
@@ -36,7 +52,9 @@ class Sleepers {
     if (ended_) return nullptr;
     const auto self = std::make_shared<Sleeper>();
     asleep_.push_back(self);
-    self->came_.wait_for(lock, time, [&] { return self->work_ || ended_; });
+    lock.unlock();
+    self->wait_until(std::chrono::steady_clock::now() + time);
+    lock.lock();
     if (!self->work_) std::erase(asleep_, self);
     return std::exchange(self->work_, nullptr);
   }

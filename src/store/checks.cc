@@ -228,7 +228,7 @@ Result<Manifest> make_manifest(const NewThread& thread, ThreadId id, Timestamp n
   if (thread.alias) {
     SKEIN_ASSIGN(manifest.alias, check_alias(*thread.alias));
   }
-  SKEIN_TRY(apply_patch(manifest, thread.fields, PatchFor::kCreate));
+  SKEIN_ASSIGN(manifest, patched(std::move(manifest), thread.fields, PatchFor::kCreate));
   if (thread.from) manifest.parent = thread.from;
   if (!sets_field(thread.fields, "updatedAt")) manifest.updated_at = manifest.created_at;
   return manifest;

@@ -68,8 +68,10 @@ void append_manifest_open(std::string& out, const Manifest& manifest);
 Result<Manifest> read_manifest(std::string_view text,
                                const std::vector<std::string_view>& store_fields = {});
 
-// Merges the patch onto the manifest and validates the result (kInvalid). True: something changed.
+// The manifest with the patch merged onto it, validated (kInvalid).
 enum class PatchFor { kCreate, kUpdate };
-Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch, PatchFor purpose);
+Result<Manifest> patched(Manifest manifest, const ManifestPatch& patch, PatchFor purpose);
+// Updates it so. True: something changed.
+Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch);
 
 }  // namespace skein

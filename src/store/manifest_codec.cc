@@ -407,8 +407,7 @@ Result<Manifest> read_manifest(std::string_view text,
   return manifest;
 }
 
-Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch, PatchFor purpose) {
-  Manifest merged = manifest;
+Result<Manifest> patched(Manifest manifest, const ManifestPatch& patch, PatchFor purpose) {
   std::vector<Unknown> unknown = unknown_fields(manifest.extra);
   for (const auto& [name, value] : patch.entries()) {
     if (!valid_utf8(name) || name.empty()) {
@@ -426,11 +425,16 @@ Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch, PatchFo
     } else if (value.empty() && field->required) {
       return fail(ErrorCode::kInvalid, name + " cannot be cleared");
     } else {
-      SKEIN_TRY(set_known(merged, *field, value.text()));
+      SKEIN_TRY(set_known(manifest, *field, value.text()));
     }
   }
-  merged.extra = pack_unknown(unknown);
-  SKEIN_TRY(check_manifest_size(merged));
+  manifest.extra = pack_unknown(unknown);
+  SKEIN_TRY(check_manifest_size(manifest));
+  return manifest;
+}
+
+Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch) {
+  SKEIN_ASSIGN(Manifest merged, patched(manifest, patch, PatchFor::kUpdate));
   const bool changed = !same_json(Json::trusted(to_json(manifest)), Json::trusted(to_json(merged)));
   if (changed) manifest = std::move(merged);
   return changed;

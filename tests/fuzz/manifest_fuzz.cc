@@ -46,17 +46,20 @@ void check_patch(std::string_view text, PatchFor purpose) {
   manifest.created_at = manifest.updated_at = Timestamp::from_ms(1'769'178'652'123);
   manifest.extra = Json::trusted("{\"channel\":\"telegram\"}");
   const std::string before = written(manifest);
-  const auto changed = apply_patch(manifest, *patch, purpose);
-  if (!changed) {
-    FUZZ_CHECK(changed.error().code == ErrorCode::kInvalid && valid_utf8(changed.error().message));
-    FUZZ_CHECK(written(manifest) == before);
+  const auto after = patched(manifest, *patch, purpose);
+  if (!after) {
+    FUZZ_CHECK(after.error().code == ErrorCode::kInvalid && valid_utf8(after.error().message));
     return;
   }
-  FUZZ_CHECK(*changed || written(manifest) == before);
-  FUZZ_CHECK(manifest.agent_id == "agent" && !manifest.parent && !manifest.alias);
-  check_round_trip(manifest);
-  const auto twice = apply_patch(manifest, *patch, purpose);
-  FUZZ_CHECK(twice.has_value() && !*twice);
+  FUZZ_CHECK(after->agent_id == "agent" && !after->parent && !after->alias);
+  check_round_trip(*after);
+  const auto twice = patched(*after, *patch, purpose);
+  FUZZ_CHECK(twice.has_value() && written(*twice) == written(*after));
+  if (purpose == PatchFor::kCreate) return;
+  const auto changed = apply_patch(manifest, *patch);
+  FUZZ_CHECK(changed.has_value() && written(manifest) == (*changed ? written(*after) : before));
+  const auto again = apply_patch(manifest, *patch);
+  FUZZ_CHECK(again.has_value() && !*again);
 }
 
 }  // namespace

@@ -72,16 +72,14 @@ TEST(ManifestText, TakesNullForAbsentAndTheLastOfRepeatedNames) {
 
 TEST(Patches, ChangeOnlyWhatTheyNameAndSayWhetherTheyDid) {
   Manifest manifest = must(read_manifest(kFull));
-  EXPECT_FALSE(must(apply_patch(manifest, patch("{}"), PatchFor::kUpdate)));
+  EXPECT_FALSE(must(apply_patch(manifest, patch("{}"))));
   EXPECT_FALSE(must(apply_patch(
       manifest,
-      patch(R"({"title":"T","metadata":{ "m" : 1.0 },"pins":[3, 1],"channel":"telegram"})"),
-      PatchFor::kUpdate)));
+      patch(R"({"title":"T","metadata":{ "m" : 1.0 },"pins":[3, 1],"channel":"telegram"})"))));
   EXPECT_EQ(written(manifest), kFull);
-  EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"pins":[1,3]})"), PatchFor::kUpdate)));
+  EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"pins":[1,3]})"))));
   EXPECT_THAT(manifest.pins, testing::ElementsAre(1, 3));
-  EXPECT_TRUE(
-      must(apply_patch(manifest, patch(R"({"channel":null,"new":[]})"), PatchFor::kUpdate)));
+  EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"channel":null,"new":[]})"))));
   EXPECT_EQ(manifest.extra.text(), R"({"big":12345678901234567890123,"new":[]})");
 }
 
@@ -98,8 +96,7 @@ TEST(Patches, LeaveTheManifestAloneWhenRefused) {
         R"({"title":"new","pins":[[1]]})"}) {
     const Result<ManifestPatch> parsed = ManifestPatch::parse(bad);
     if (parsed.has_value()) {
-      EXPECT_TRUE(fails(apply_patch(manifest, *parsed, PatchFor::kUpdate), ErrorCode::kInvalid))
-          << bad;
+      EXPECT_TRUE(fails(apply_patch(manifest, *parsed), ErrorCode::kInvalid)) << bad;
     }
     EXPECT_EQ(written(manifest), kFull) << bad;
   }
@@ -107,14 +104,14 @@ TEST(Patches, LeaveTheManifestAloneWhenRefused) {
 
 TEST(Patches, NameTheFieldAndTheValueThatWereRefused) {
   Manifest manifest = base();
-  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"title":17})"), PatchFor::kUpdate),
-                    ErrorCode::kInvalid, {"title", "string", "17"}));
-  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"status":"gone"})"), PatchFor::kUpdate),
-                    ErrorCode::kInvalid, {"status", "gone"}));
-  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"agentId":"b"})"), PatchFor::kUpdate),
-                    ErrorCode::kInvalid, {"agentId"}));
-  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"pins":["x"]})"), PatchFor::kUpdate),
-                    ErrorCode::kInvalid, {"pins", "x"}));
+  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"title":17})")), ErrorCode::kInvalid,
+                    {"title", "string", "17"}));
+  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"status":"gone"})")), ErrorCode::kInvalid,
+                    {"status", "gone"}));
+  EXPECT_TRUE(
+      fails(apply_patch(manifest, patch(R"({"agentId":"b"})")), ErrorCode::kInvalid, {"agentId"}));
+  EXPECT_TRUE(
+      fails(apply_patch(manifest, patch(R"({"pins":["x"]})")), ErrorCode::kInvalid, {"pins", "x"}));
 }
 
 TEST(Patches, AreRefusedWhenTheyAreNoObject) {
@@ -130,7 +127,7 @@ TEST(Patches, WithValuesThatAreNoJsonAreRefused) {
   for (const std::string_view bad : {"{", "1 2", "\"\xff\"", "\"\\ud800\"", "x", "1}"}) {
     ManifestPatch patch;
     patch.set("field", Json::trusted(std::string(bad)));
-    EXPECT_TRUE(fails(apply_patch(manifest, patch, PatchFor::kUpdate), ErrorCode::kInvalid)) << bad;
+    EXPECT_TRUE(fails(apply_patch(manifest, patch), ErrorCode::kInvalid)) << bad;
   }
 }
 

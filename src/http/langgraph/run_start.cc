@@ -44,7 +44,7 @@ bool is_given(const std::string& json) {
 }
 
 // What would change what a run does, and is not done here.
-tl::expected<void, Problem> check_offered(std::string_view body) {
+tl::expected<void, Problem> check_offered(const JsonFields& body) {
   for (const char* name : {"webhook", "interrupt_before", "interrupt_after", "feedback_keys"}) {
     if (!is_given(member(body, name))) continue;
     return refuse(422, "not_offered", std::string(name) + " is not offered");
@@ -58,7 +58,7 @@ tl::expected<void, Problem> check_offered(std::string_view body) {
   return {};
 }
 
-std::vector<std::string> read_modes(std::string_view body) {
+std::vector<std::string> read_modes(const JsonFields& body) {
   const std::string json = member(body, "stream_mode");
   std::vector<std::string> modes;
   if (auto one = json_to_string(json)) modes.push_back(std::move(*one));
@@ -102,7 +102,7 @@ tl::expected<Manifest, Problem> make_thread(LangGraph& graph, const std::string&
 
 tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& request,
                                            const std::string& id, const std::string& agent,
-                                           std::string_view body) {
+                                           const JsonFields& body) {
   SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(id));
   SKEIN_ASSIGN(auto manifest, graph.service.store().get(ref));
   if (!manifest && member(body, "if_not_exists") == "\"create\"") {
@@ -118,7 +118,7 @@ tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& requ
                     quote(agent));
 }
 
-std::string kwargs_json(std::string_view body, const std::vector<std::string>& modes,
+std::string kwargs_json(const JsonFields& body, const std::vector<std::string>& modes,
                         bool temporary) {
   JsonObject kwargs;
   for (const char* name : {"config", "context", "command"}) {
@@ -255,7 +255,7 @@ Result<Run> execute(LangGraph& graph, const Order& order, const std::stop_token&
   return tl::unexpected(std::move(outcome).error());
 }
 
-Result<void> read_request(std::string_view body, RunRequest& request) {
+Result<void> read_request(const JsonFields& body, RunRequest& request) {
   SKEIN_ASSIGN(
       request.multitask,
       parse_multitask(json_to_string(member(body, "multitask_strategy")).value_or("reject")));
@@ -274,7 +274,8 @@ Result<void> read_request(std::string_view body, RunRequest& request) {
 
 tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request,
                                         const std::optional<std::string>& thread_id,
-                                        std::string_view body) {
+                                        std::string_view json) {
+  const JsonFields body(json);
   if (auto fine = check_offered(body); !fine) return tl::unexpected(fine.error());
   const std::string assistant = json_to_string(member(body, "assistant_id")).value_or("");
   const auto agent = find_agent(graph, request.caller, assistant);

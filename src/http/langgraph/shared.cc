@@ -194,7 +194,10 @@ Result<std::optional<Seq>> read_checkpoint(std::string_view json) {
 }
 
 std::string member(std::string_view object, std::string_view name) {
-  const JsonFields fields(object);
+  return member(JsonFields(object), name);
+}
+
+std::string member(const JsonFields& fields, std::string_view name) {
   const auto& all = fields.others();
   const auto found = std::find_if(all.rbegin(), all.rend(),
                                   [name](const auto& field) { return field.name == name; });

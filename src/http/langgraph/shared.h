@@ -10,6 +10,7 @@
 #include "api/langgraph/items.h"
 #include "api/langgraph/saver.h"
 #include "api/langgraph/state.h"
+#include "core/json_fields.h"
 #include "http/langgraph/temporary.h"
 #include "http/route.h"
 
@@ -88,6 +89,7 @@ Result<std::optional<Seq>> read_checkpoint(std::string_view json);
 
 // The text of a member, whatever it is; "null" when it is not there.
 std::string member(std::string_view object, std::string_view name);
+std::string member(const JsonFields& object, std::string_view name);
 
 Route make_route(std::string method, std::string path, std::string name, std::string tag,
                  std::string summary, Access access, Handler handler);

@@ -94,12 +94,13 @@ Reply update_state(LangGraph& graph, const Request& request) {
   Service& service = graph.service;
   SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
   if (busy) return refuse(409, "conflict", "Thread is busy: a run is under way");
-  SKEIN_ASSIGN(auto at, read_checkpoint(member(request.body, "checkpoint_id")));
+  const JsonFields body(request.body);
+  SKEIN_ASSIGN(auto at, read_checkpoint(member(body, "checkpoint_id")));
   if (!at) {
-    SKEIN_ASSIGN(at, read_checkpoint(member(request.body, "checkpoint")));
+    SKEIN_ASSIGN(at, read_checkpoint(member(body, "checkpoint")));
   }
-  SKEIN_ASSIGN(auto plan, langgraph::plan_update(service.store(), manifest, at,
-                                                 member(request.body, "values")));
+  SKEIN_ASSIGN(auto plan,
+               langgraph::plan_update(service.store(), manifest, at, member(body, "values")));
   const auto told = [id = client_id(manifest)](Seq seq) {
     return JsonObject()
         .add_json("checkpoint", JsonObject()

@@ -91,7 +91,7 @@ Result<Manifest> write_supersteps(LangGraph& graph, Manifest manifest, RawJson s
 }
 
 Reply create(LangGraph& graph, const Request& request) {
-  const std::string& body = request.body;
+  const JsonFields body(request.body);
   const auto id = json_to_string(member(body, "thread_id"));
   if (member(body, "ttl") != "null") {
     return refuse(422, "not_offered", "ttl is not offered: archive a thread with retention days");

@@ -107,7 +107,7 @@ Result<Manifest> JsonlStore::update(ThreadId id, const ManifestPatch& patch,
   manifest.updated_at = std::max(manifest.updated_at, state->writer.tail.last_time);
   SKEIN_TRY(
       check_version("manifest of thread " + id.str(), options.expect_version, manifest.version));
-  SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch, PatchFor::kUpdate));
+  SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch));
   if (!changed) return manifest;
   manifest.updated_at = std::max(manifest.updated_at, folder_->clock().now());
   ++manifest.version;

@@ -175,7 +175,7 @@ Result<Manifest> MemoryStore::update(ThreadId id, const ManifestPatch& patch,
   Manifest& manifest = thread->manifest;
   SKEIN_TRY(
       check_version("manifest of thread " + id.str(), options.expect_version, manifest.version));
-  SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch, PatchFor::kUpdate));
+  SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch));
   if (!changed) return manifest;
   manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
   feed_.erase(thread->updated_at);

@@ -259,7 +259,7 @@ class UpdateJob : public Job {
     manifest.updated_at = std::max(manifest.updated_at, Timestamp{head->updated});
     SKEIN_TRY(
         check_version("manifest of thread " + id_.str(), update_.expect_version, manifest.version));
-    SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch_, PatchFor::kUpdate));
+    SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch_));
     if (!changed) return manifest;
     manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
     before_ = head->version;

@@ -178,7 +178,7 @@ class UpdateJob : public Job {
                                      manifest.version);
         !checked)
       return refuse(std::move(checked.error()));
-    auto changed = apply_patch(manifest, patch_, PatchFor::kUpdate);
+    auto changed = apply_patch(manifest, patch_);
     if (!changed) return refuse(std::move(changed.error()));
     if (!*changed) return manifest;
     manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());

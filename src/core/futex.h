@@ -1,0 +1,35 @@
+// Sleeping until a word of memory changes.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <ctime>
+
+namespace skein {
+
+// Returns when woken, when the time is over, at once if the word is another already, and sometimes
+// for no reason.
+inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
+                       std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  const timespec limit{.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &limit, nullptr, 0);
+}
+
+// The same, however long it takes.
+inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+// The word may be gone already, when its owner saw the new value before it slept: the kernel only
+// compares the address, it reads nothing.
+inline void futex_wake(const void* word) {
+  ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+}  // namespace skein
