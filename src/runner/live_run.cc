@@ -55,7 +55,7 @@ std::optional<Turn> LiveRun::take_unused_turn() {
 
 LiveRun::View LiveRun::view(Seq last_seq, std::size_t text_from, std::size_t thinking_from) const {
   const std::lock_guard lock(mutex_);
-  const bool same = last_seq == last_seq_;
+  const bool same = last_seq >= last_seq_;
   return {.run = run_,
           .last_seq = last_seq_,
           .text = rest_of(text_, same ? text_from : 0),

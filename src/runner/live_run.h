@@ -76,7 +76,7 @@ class LiveRun {
     std::uint64_t changes = 0;  // to wait for more
     bool ended = false;         // nothing will change any more
   };
-  // Text before the offsets is left out, if the last event is still the one given.
+  // Text before the offsets is left out, unless the run has stored an event after the one given.
   View view(Seq last_seq, std::size_t text_from, std::size_t thinking_from) const;
   // Until something changed after that view, or a stop, or for so long.
   void wait_for_change(std::uint64_t changes, std::chrono::milliseconds wait,

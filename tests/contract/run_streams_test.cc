@@ -82,6 +82,26 @@ TEST_P(RunStreams, TellWhoeverJoinsWhatWasSoFarAndWhatComes) {
   }
 }
 
+TEST_P(RunStreams, OfARunThatIsSaidNothingTellItsTextOnce) {
+  agent_waits();
+  const ThreadId thread = thread_of();
+  must(store().append(said(thread, "hi")));
+  RunRequest request;
+  request.agent_id = "agent";
+  request.thread_id = thread.str();
+  const std::string id = must(runner().start(request)).id;
+  log_.wait_for("said one");
+  const auto stream = must(runner().join(id));
+  EXPECT_EQ(tell(*must(stream->next(10s))), "running");
+  EXPECT_EQ(tell(*must(stream->next(10s))), "thinking: hm");
+  EXPECT_EQ(tell(*must(stream->next(10s))), "text: one ");
+  EXPECT_FALSE(must(stream->next(0ms)));
+  go_on_.set_value();
+  const std::vector<std::string> rest = listen(*stream);
+  EXPECT_THAT(rest, testing::Not(testing::Contains("text: one ")));
+  EXPECT_EQ(rest.back(), "success");
+}
+
 TEST_P(RunStreams, OfARunThatEndedTellItsEventsFromAnyPosition) {
   const ThreadId thread = thread_of();
   must(run(thread, "before"));
