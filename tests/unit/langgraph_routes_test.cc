@@ -1,0 +1,123 @@
+// What the routes of the LangGraph face promise where the comparison with the reference server does
+// not look.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+
+#include "support/http_server.h"
+
+namespace skein::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kConfig = R"({"agents":{"other":{"engine":"echo"}},"defaultAgent":"echo"})";
+constexpr const char* kNowhere = "00000000-0000-6000-8000-000000000fff";
+
+class LangGraphRoutes : public testing::Test {
+ protected:
+  LangGraphRoutes() : server_({.config = kConfig}) {}
+
+  std::string make_thread() {
+    const Answered made = server_.ask("POST", "/threads", "{}");
+    EXPECT_EQ(made.status, 200) << made;
+    return std::string(made.json().at("thread_id").as_string());
+  }
+  // Writes values into a thread; answers the checkpoint that this made.
+  std::string update(const std::string& thread, const std::string& body) {
+    const Answered made = server_.ask("POST", "/threads/" + thread + "/state", body);
+    EXPECT_EQ(made.status, 200) << made;
+    return std::string(made.json().at("checkpoint").at("checkpoint_id").as_string());
+  }
+  static std::string said(const std::string& text) {
+    return R"({"messages":[{"type":"human","id":")" + text + R"(","content":")" + text + R"("}]})";
+  }
+  std::string say(const std::string& thread, const std::string& text) {
+    return update(thread, R"({"values":)" + said(text) + "}");
+  }
+  void run(const std::string& thread, const std::string& text) {
+    const Answered done = server_.ask("POST", "/threads/" + thread + "/runs/wait",
+                                      R"({"assistant_id":"echo","input":)" + said(text) + "}");
+    EXPECT_EQ(done.status, 200) << done;
+  }
+
+  static std::vector<std::string> texts_of(const boost::json::value& state) {
+    std::vector<std::string> texts;
+    for (const auto& message : state.at("values").at("messages").as_array()) {
+      texts.emplace_back(message.at("content").as_string());
+    }
+    return texts;
+  }
+  std::vector<std::string> texts(const std::string& thread) {
+    return texts_of(server_.ask("GET", "/threads/" + thread + "/state").json());
+  }
+
+  TestServer server_;
+};
+
+// --- States ---
+
+TEST_F(LangGraphRoutes, AnUpdateThatWritesNothingGoesBackToItsCheckpoint) {
+  const std::string thread = make_thread();
+  const std::string first = say(thread, "one");
+  const std::string second = say(thread, "two");
+  const std::string at_first = R"(,"checkpoint_id":")" + first + R"("})";
+  const std::string back = update(thread, R"({"values":null)" + at_first);
+  EXPECT_NE(back, first);
+  EXPECT_NE(back, second);
+  EXPECT_THAT(texts(thread), ElementsAre("one"));
+  say(thread, "three");
+  // Also where what is written is there already.
+  update(thread, R"({"values":)" + said("one") + at_first);
+  EXPECT_THAT(texts(thread), ElementsAre("one"));
+  const std::string head = say(thread, "four");
+  EXPECT_EQ(update(thread, R"({"values":null,"checkpoint_id":")" + head + R"("})"), head);
+}
+
+TEST_F(LangGraphRoutes, ACheckpointThatIsNotThereIsNotTheHead) {
+  const std::string thread = "/threads/" + make_thread();
+  for (const char* text : {"one", "two"}) say(thread.substr(9), text);
+  for (const std::string nowhere : {kNowhere, "00000000-0000-6000-8000-000000000000"}) {
+    const Answered updated =
+        server_.ask("POST", thread + "/state",
+                    R"({"values":)" + said("lost") + R"(,"checkpoint_id":")" + nowhere + R"("})");
+    EXPECT_EQ(updated.status, 404) << updated;
+    EXPECT_THAT(updated.body, HasSubstr(nowhere));
+    EXPECT_EQ(server_
+                  .ask("POST", thread + "/history",
+                       R"({"checkpoint":{"checkpoint_id":")" + nowhere + R"("}})")
+                  .body,
+              "[]");
+  }
+  EXPECT_THAT(texts(thread.substr(9)), ElementsAre("one", "two"));
+}
+
+TEST_F(LangGraphRoutes, AFilteredHistoryHasAsManyStatesAsAskedFor) {
+  const std::string thread = make_thread();
+  for (const char* text : {"one", "two"}) say(thread, text);
+  run(thread, "three");
+  const auto history = [&](const std::string& body) {
+    std::vector<std::vector<std::string>> found;
+    const auto states = server_.ask("POST", "/threads/" + thread + "/history", body).json();
+    for (const auto& state : states.as_array()) found.push_back(texts_of(state));
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_THAT(history(R"({"limit":1,"metadata":{"source":"update"}})"),
+              ElementsAre(Texts{"one", "two"}));
+  EXPECT_THAT(history(R"({"limit":9,"metadata":{"source":"update"}})"),
+              ElementsAre(Texts{"one", "two"}, Texts{"one"}));
+  EXPECT_THAT(history(R"({"limit":9,"metadata":{"step":0}})"), ElementsAre(Texts{"one"}));
+  EXPECT_THAT(history(R"({"limit":1,"metadata":{"source":"loop"}})"),
+              ElementsAre(ElementsAre("one", "two", "three", testing::_)));
+  EXPECT_THAT(history(R"({"metadata":{"source":"update"},"before":")" +
+                      std::string("00000000-0000-6000-8000-000000000002") + R"("})"),
+              ElementsAre(Texts{"one"}));
+  EXPECT_THAT(history(R"({"metadata":{"source":"nobody"}})"), IsEmpty());
+}
+
+}  // namespace
+}  // namespace skein::test
