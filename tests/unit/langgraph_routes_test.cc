@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <boost/json.hpp>
 
+#include "skein/threads.h"
+#include "support/expect.h"
 #include "support/http_server.h"
 
 namespace skein::test {
@@ -117,6 +120,51 @@ TEST_F(LangGraphRoutes, AFilteredHistoryHasAsManyStatesAsAskedFor) {
                       std::string("00000000-0000-6000-8000-000000000002") + R"("})"),
               ElementsAre(Texts{"one"}));
   EXPECT_THAT(history(R"({"metadata":{"source":"nobody"}})"), IsEmpty());
+}
+
+// --- Threads of runs without a thread ---
+
+TEST_F(LangGraphRoutes, ACopyOfATemporaryThreadStays) {
+  // What a process that died leaves, and its copies by each face.
+  NewThread left;
+  left.agent_id = "echo";
+  left.fields.metadata(*Json::parse(R"({"langgraph_temporary":true,"user":"ada"})"));
+  const std::string original = must(server_.store().create(left)).id.uuid();
+  const Answered copied = server_.ask("POST", "/threads/" + original + "/copy");
+  const Answered forked = server_.ask("POST", "/v1/threads/" + original + "/fork");
+  const std::string by_library = must(Threads(server_.store()).fork(original)).id.uuid();
+  for (const Answered& made : {copied, forked}) {
+    EXPECT_LT(made.status, 300) << made;
+    EXPECT_FALSE(made.json().at("metadata").as_object().contains("langgraph_temporary")) << made;
+    EXPECT_EQ(made.json().at("metadata").at("user").as_string(), "ada");
+  }
+  // A run without a thread looks for what was left.
+  const std::string run = R"({"assistant_id":"echo","input":{"messages":"alone"}})";
+  EXPECT_EQ(server_.ask("POST", "/runs/wait", run).status, 200);
+  EXPECT_EQ(server_.ask("GET", "/threads/" + original).status, 404);
+  const std::string copy(copied.json().at("thread_id").as_string());
+  const std::string fork(forked.json().at("threadId").as_string());
+  for (const std::string& id : {copy, fork, by_library}) {
+    EXPECT_EQ(server_.ask("GET", "/v1/threads/" + id).status, 200) << id;
+  }
+}
+
+TEST_F(LangGraphRoutes, NobodyMarksAThreadAsTemporary) {
+  const std::string thread = make_thread();
+  const std::string metadata = R"({"metadata":{"langgraph_temporary":true}})";
+  const std::string run = R"({"agentId":"echo","text":"x","threadMetadata":{)"
+                          R"("langgraph_temporary":true}})";
+  for (const auto& [method, path, body] :
+       std::vector<std::array<std::string, 3>>{{"POST", "/threads", metadata},
+                                               {"PATCH", "/threads/" + thread, metadata},
+                                               {"POST", "/v1/threads", metadata},
+                                               {"PATCH", "/v1/threads/" + thread, metadata},
+                                               {"POST", "/v1/runs", run}}) {
+    const Answered refused = server_.ask(method, path, body);
+    EXPECT_EQ(refused.status, 400) << method << path << refused;
+    EXPECT_THAT(refused.body, HasSubstr("langgraph_temporary")) << path;
+  }
+  EXPECT_EQ(server_.ask("POST", "/threads/count", "{}").body, "1");
 }
 
 }  // namespace
