@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <boost/json.hpp>
 
+#include "http/langgraph/thread_events.h"
 #include "skein/threads.h"
 #include "support/expect.h"
 #include "support/http_server.h"
@@ -17,7 +19,10 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kConfig = R"({"agents":{"other":{"engine":"echo"}},"defaultAgent":"echo"})";
+constexpr const char* kConfig =
+    R"({"agents":{"worker":{"engine":"echo","capabilities":{"builtin":["work_items"]}},)"
+    R"("asker":{"engine":"echo","capabilities":{"builtin":["work_items"],)"
+    R"("confirm":["list_work_items"]}}},"defaultAgent":"echo"})";
 constexpr const char* kNowhere = "00000000-0000-6000-8000-000000000fff";
 
 class LangGraphRoutes : public testing::Test {
@@ -58,7 +63,52 @@ class LangGraphRoutes : public testing::Test {
     return texts_of(server_.ask("GET", "/threads/" + thread + "/state").json());
   }
 
+  // The events of a run's stream, read to its end.
+  std::vector<SseEvent> join(const std::string& thread, const std::string& run_id,
+                             const std::string& modes, const std::string& after) {
+    HttpConnection connection(server_.port());
+    connection.send_request("GET", "/threads/" + thread + "/runs/" + run_id + "/stream" + modes, "",
+                            {{"Last-Event-ID", after}});
+    EXPECT_EQ(connection.read_head().status, 200);
+    std::vector<SseEvent> events;
+    while (auto event = connection.next_event()) events.push_back(std::move(*event));
+    return events;
+  }
+
   TestServer server_;
+};
+
+// A stream of what happens in a thread, by the thread protocol.
+class ThreadStream {
+ public:
+  ThreadStream(std::uint16_t port, const std::string& thread, const std::string& body)
+      : connection_(port) {
+    connection_.send_request("POST", "/threads/" + thread + "/stream/events", body);
+    EXPECT_EQ(connection_.read_head().status, 200);
+  }
+  boost::json::value next() {
+    const auto event = connection_.next_event();
+    EXPECT_TRUE(event);
+    return event ? boost::json::parse(event->data) : boost::json::value();
+  }
+  // Up to the end of the run that ends with that event of the thread.
+  std::vector<boost::json::value> read_to(std::uint64_t seq) {
+    std::vector<boost::json::value> events;
+    do {
+      events.push_back(next());
+      if (events.back().is_null()) break;
+    } while (how(events.back()) == "running" || number(events.back()) < seq << 20);
+    return events;
+  }
+  static std::uint64_t number(const boost::json::value& event) {
+    return event.at("seq").to_number<std::uint64_t>();
+  }
+  static std::string how(const boost::json::value& event) {
+    return std::string(event.at("params").at("data").at("event").as_string());
+  }
+
+ private:
+  HttpConnection connection_;
 };
 
 // --- States ---
@@ -165,6 +215,75 @@ TEST_F(LangGraphRoutes, NobodyMarksAThreadAsTemporary) {
     EXPECT_THAT(refused.body, HasSubstr("langgraph_temporary")) << path;
   }
   EXPECT_EQ(server_.ask("POST", "/threads/count", "{}").body, "1");
+}
+
+// --- Streams ---
+
+TEST_F(LangGraphRoutes, WhoeverHasANumberIsToldEveryRunSince) {
+  const std::string thread = make_thread();
+  const auto last_seq = [&] {
+    return server_.ask("GET", "/v1/threads/" + thread).json().at("lastSeq").to_number<Seq>();
+  };
+  run(thread, "first");
+  const std::string body = R"({"channels":["lifecycle"])";
+  const auto begun = ThreadStream(server_.port(), thread, body + "}").read_to(last_seq());
+  ASSERT_EQ(begun.size(), 2U);
+  const std::uint64_t since = ThreadStream::number(begun.back());
+  constexpr std::size_t kRuns = http::limits::kMaxReplayedRuns + 3;
+  for (std::size_t i = 0; i < kRuns; ++i) run(thread, "run " + std::to_string(i));
+  const auto after = [&](std::uint64_t number) {
+    return ThreadStream(server_.port(), thread,
+                        body + R"(,"since":)" + std::to_string(number) + "}")
+        .read_to(last_seq());
+  };
+  EXPECT_EQ(after(since).size(), 2 * kRuns);
+  // In the middle of a run: its beginning is known, its end is not.
+  const auto rest = after(ThreadStream::number(begun.front()) + 1);
+  EXPECT_EQ(rest.size(), 2 * kRuns + 1);
+  EXPECT_EQ(ThreadStream::number(rest.front()), since);
+}
+
+TEST_F(LangGraphRoutes, AQuestionIsToldAsWhatIsAsked) {
+  const std::string thread = make_thread();
+  const Answered done =
+      server_.ask("POST", "/threads/" + thread + "/runs/wait",
+                  R"({"assistant_id":"asker","input":{"messages":"/tool list_work_items {}"}})");
+  const auto interrupt = done.json().at("__interrupt__").at(0);
+  ThreadStream stream(server_.port(), thread, R"({"channels":["input"]})");
+  const auto asked = stream.next().at("params").at("data");
+  EXPECT_EQ(asked.at("interrupt_id"), interrupt.at("id"));
+  EXPECT_EQ(asked.at("payload"), interrupt.at("value"));
+  EXPECT_EQ(asked.at("payload").at("action_requests").at(0).at("name").as_string(),
+            "list_work_items");
+}
+
+TEST_F(LangGraphRoutes, ANumberOfAFrameMeansTheSameInEveryMode) {
+  const std::string thread = make_thread();
+  const Answered made =
+      server_.ask("POST", "/threads/" + thread + "/runs",
+                  R"({"assistant_id":"worker","input":{"messages":"/tool list_work_items {}"},)"
+                  R"("stream_mode":["values","updates"]})");
+  const std::string run_id(made.json().at("run_id").as_string());
+  const auto all = join(thread, run_id, "", "-1");
+  ASSERT_GT(all.size(), 5U);
+  const auto told = [](const std::vector<SseEvent>& events) {
+    std::vector<std::string> found;
+    for (const SseEvent& event : events) found.push_back(event.id + " " + event.type + event.data);
+    return found;
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<SseEvent> expected(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end());
+    EXPECT_EQ(told(join(thread, run_id, "", all[i].id)), told(expected));
+    std::erase_if(expected, [](const SseEvent& event) { return event.type != "values"; });
+    EXPECT_EQ(told(join(thread, run_id, "?stream_mode=values", all[i].id)), told(expected));
+  }
+  // Those of modes that the run does not have are there as well, without a number.
+  const auto messages = join(thread, run_id, "?stream_mode=messages", all.front().id);
+  const auto complete = std::count_if(messages.begin(), messages.end(), [](const SseEvent& event) {
+    return event.type == "messages/complete";
+  });
+  EXPECT_EQ(complete, std::count_if(all.begin(), all.end(),
+                                    [](const SseEvent& event) { return event.type == "values"; }));
 }
 
 }  // namespace
