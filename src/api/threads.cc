@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/quote.h"
 #include "core/text.h"
 #include "core/try.h"
 #include "skein/limits.h"
+#include "skein/threads.h"
 #include "skein/tokens.h"
 #include "store/checks.h"
 
@@ -18,6 +21,25 @@ Result<Manifest> find_thread(Store& store, const ThreadRef& ref) {
   SKEIN_ASSIGN(auto manifest, store.get(ref));
   if (!manifest) return fail(ErrorCode::kNotFound, "there is no thread " + ref.str());
   return std::move(*manifest);
+}
+
+Result<void> check_has_no_mark(const Json& metadata) {
+  for (const JsonFields fields(metadata.text()); const auto& field : fields.others()) {
+    if (field.name != kTemporaryMark) continue;
+    return fail(ErrorCode::kInvalid,
+                fmt::format("metadata.{} is set by the server alone: threads that have it are "
+                            "removed, got {}",
+                            kTemporaryMark, excerpt(field.value)));
+  }
+  return {};
+}
+
+Result<Manifest> fork_thread(Store& store, ThreadId thread, Seq seq) {
+  SKEIN_ASSIGN(Manifest fork, Threads(store).fork(thread.str(), seq));
+  if (check_has_no_mark(fork.metadata)) return fork;
+  JsonFields kept(fork.metadata.text());
+  kept.take<bool>(kTemporaryMark, [](RawJson) -> std::optional<bool> { return true; });
+  return store.update(fork.id, ManifestPatch().metadata(kept.rest()), {});
 }
 
 Result<std::string> list_threads(Store& store, ListQuery query, std::uint64_t limit,

@@ -34,6 +34,13 @@ Result<ThreadPage> find_threads(Store& store, ListQuery query,
                                 const std::optional<std::vector<std::string>>& agents,
                                 std::string_view text);
 
+// What the metadata of a thread has that goes when its run is over. Only the server sets it.
+inline constexpr std::string_view kTemporaryMark = "langgraph_temporary";
+// kInvalid: somebody else's metadata has it.
+Result<void> check_has_no_mark(const Json& metadata);
+// As Threads::fork. What was forked off a temporary thread stays.
+Result<Manifest> fork_thread(Store& store, ThreadId thread, Seq seq = kLastSeq);
+
 // {"seq":N,"covers":[[first,last],…],"text":…,"tokens":N} on one line.
 std::string summary_json(const Summary& summary);
 

@@ -77,6 +77,7 @@ class Create : public Command {
   }
 
   Outcome run(Context& context) override {
+    SKEIN_TRY(check_has_no_mark(made_.metadata));
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kCreate));
     made_.agent_id = agent_.value_or(settings.default_agent);
@@ -140,8 +141,7 @@ class Fork : public Command {
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
     SKEIN_ASSIGN(const Manifest original, find_thread(*store, *thread_));
-    SKEIN_ASSIGN(const Manifest fork,
-                 Threads(*store).fork(original.id.str(), at_.value_or(kLastSeq)));
+    SKEIN_ASSIGN(const Manifest fork, fork_thread(*store, original.id, at_.value_or(kLastSeq)));
     print_new_thread(context, fork.id);
     return kExitDone;
   }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "api/threads.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/thread_commands.h"
@@ -32,6 +33,7 @@ class Update : public Command {
   }
 
   Outcome run(Context& context) override {
+    SKEIN_TRY(check_has_no_mark(metadata_));
     ManifestPatch patch;
     if (title_) patch.title(*title_);
     if (!metadata_.empty()) patch.metadata(std::move(metadata_));

@@ -197,7 +197,7 @@ Result<Manifest> ThreadManager::change(std::string_view thread, const MakePatch&
 Result<Manifest> ThreadManager::update(std::string_view thread, const ManifestPatch& patch,
                                        const UpdateOptions& options) {
   for (const ManifestPatch::Entry& entry : patch.entries()) {
-    for (const std::string_view own : {"status", "closedAt", "archive"}) {
+    for (const std::string_view own : {"status", "closedAt", "archive", "pins"}) {
       if (entry.field != own) continue;
       return fail(ErrorCode::kInvalid, entry.field +
                                            " has its own operation and cannot be set here, got " +

@@ -118,6 +118,21 @@ TEST_F(Rest, UpdatesKeepToWhatIfMatchSays) {
   EXPECT_EQ(text_of(ask("GET", on_thread()).json(), "title"), "E");
 }
 
+TEST_F(Rest, WhatTheServerSaysOfAThreadIsNotUpdated) {
+  const std::string before = ask("GET", on_thread()).body;
+  for (const char* field :
+       {R"("pins":[99])", R"("pins":[])", R"("pins":null)", R"("runStatus":"error")",
+        R"("runStatus":null)", R"("lastSeq":5)", R"("etag":"x")"}) {
+    const Answered refused =
+        ask("PATCH", on_thread(), R"({"title":"T",)" + std::string(field) + "}");
+    EXPECT_EQ(refused.status, 400) << field << refused;
+    const std::string name = std::string(field).substr(1, std::string(field).find('"', 1) - 1);
+    EXPECT_NE(text_of(refused.json(), "detail").find(name), std::string::npos) << refused;
+  }
+  EXPECT_EQ(ask("GET", on_thread()).body, before);
+  EXPECT_EQ(ask("PATCH", on_thread(), R"({"channel":"telegram"})").status, 200);
+}
+
 TEST_F(Rest, OfUpdatesAtOnceWithOneTagOneIsMade) {
   const std::string etag = ask("GET", on_thread()).header("etag");
   std::vector<int> statuses(8);

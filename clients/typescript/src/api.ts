@@ -1215,7 +1215,7 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/threads/${encodeURIComponent(thread_id)}` }, options);
   }
 
-  /** Change a thread's title, metadata, or fields of your own. A shallow merge: each field is replaced whole, and null clears it. An update that changes nothing leaves updatedAt alone. The status has its own route. Needs the right `write`. */
+  /** Change a thread's title, metadata, or fields of your own. A shallow merge: each field is replaced whole, and null clears it. An update that changes nothing leaves updatedAt alone. The status and pins have routes of their own. Needs the right `write`. */
   updateThread(
     thread_id: string,
     body: {

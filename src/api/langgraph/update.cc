@@ -225,4 +225,10 @@ Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::option
   return plan;
 }
 
+Event return_to(Seq earlier) {
+  Event event = values_event({});
+  event.base = earlier;
+  return event;
+}
+
 }  // namespace skein::langgraph

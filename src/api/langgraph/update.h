@@ -28,4 +28,7 @@ struct UpdatePlan {
 Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::optional<Seq> at,
                                RawJson values);
 
+// The event that makes the state of an earlier one the current state, and writes nothing into it.
+Event return_to(Seq earlier);
+
 }  // namespace skein::langgraph

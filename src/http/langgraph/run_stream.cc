@@ -8,6 +8,7 @@
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "http/langgraph/run_start.h"
 
 namespace skein::http {
 namespace {
@@ -32,6 +33,7 @@ class RunFrames : public Stream {
         state_(run.thread),
         source_(std::move(source)),
         options_(std::move(options)),
+        numbered_(modes_of(run)),
         inputs_(json_elements(run.input.empty() ? "[]" : run.input.text()).size()) {}
 
   std::vector<Topic> topics() const override { return {Topic::of(run_.thread)}; }
@@ -121,11 +123,12 @@ class RunFrames : public Stream {
   }
 
   void tell_step(std::string_view node, const std::vector<std::string>& messages) {
-    if (!node.empty() && has(options_.modes, "updates")) {
-      emit("updates", JsonObject().add_json(node, messages_json(messages)).str());
+    if (!node.empty()) {
+      emit_in("updates", "updates",
+              [&] { return JsonObject().add_json(node, messages_json(messages)).str(); });
     }
-    if (has(options_.modes, "values")) emit("values", state_.values());
-    if (has(options_.modes, "messages")) emit("messages/complete", json_array_of(messages));
+    emit_in("values", "values", [&] { return state_.values(); });
+    emit_in("messages", "messages/complete", [&] { return json_array_of(messages); });
     text_.clear();
     told_ = 0;
   }
@@ -212,6 +215,18 @@ class RunFrames : public Stream {
     if (frame > options_.after.frame) push(event, data, std::to_string(frame));
   }
 
+  // One of a mode. It is counted also where the reader does not want it.
+  template <class Make>
+  void emit_in(std::string_view mode, std::string_view event, Make make) {
+    const bool wanted = has(options_.modes, mode);
+    if (has(numbered_, mode)) {
+      const std::int64_t frame = next_frame_++;
+      if (wanted && frame > options_.after.frame) push(event, make(), std::to_string(frame));
+    } else if (wanted && next_frame_ > options_.after.frame) {
+      push(event, make(), "");
+    }
+  }
+
   void push(std::string_view event, const std::string& data, const std::string& id) {
     pulled_.frames.push_back(share(sse_frame(event, data, id)));
     bytes_ += pulled_.frames.back()->size();
@@ -222,12 +237,13 @@ class RunFrames : public Stream {
   ThreadState state_;
   const std::unique_ptr<RunStream> source_;
   const RunStreamOptions options_;
-  std::size_t inputs_;              // messages of the input that did not come yet
-  std::vector<std::string> fresh_;  // those that did
-  bool begun_ = false;              // the state is that of the run
-  std::string text_;                // said since the last frame that is stored
-  std::size_t told_ = 0;            // how much of it the reader has
-  std::string introduced_;          // the message whose metadata was told
+  const std::vector<std::string> numbered_;  // the modes whose frames have numbers
+  std::size_t inputs_;                       // messages of the input that did not come yet
+  std::vector<std::string> fresh_;           // those that did
+  bool begun_ = false;                       // the state is that of the run
+  std::string text_;                         // said since the last frame that is stored
+  std::size_t told_ = 0;                     // how much of it the reader has
+  std::string introduced_;                   // the message whose metadata was told
   std::int64_t next_frame_ = 0;
   Pulled pulled_;
   std::size_t bytes_ = 0;

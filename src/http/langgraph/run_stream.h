@@ -26,6 +26,8 @@ struct FrameCursor {
 };
 
 struct RunStreamOptions {
+  // What is told. Numbers go by the run's own modes, whatever the reader wants of them: frames of
+  // other modes have none, and may be told again to a reader who comes again.
   std::vector<std::string> modes;
   FrameCursor after{};
   bool cancel_when_abandoned = false;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/langgraph/update.h"
 #include "api/run_states.h"
 #include "core/json_array.h"
 #include "core/json_fields.h"
@@ -173,11 +174,7 @@ Reply join_stream(const Shared& shared, const Request& request, const Run& run) 
 Result<void> roll_back(LangGraph& graph, const Run& run) {
   SKEIN_ASSIGN(const auto manifest, graph.service.store().get(run.thread));
   if (!manifest || run.last_seq == 0 || manifest->last_seq != run.last_seq) return {};
-  Event event;
-  event.payload = RunResult{};
-  event.metadata = Json::trusted(R"({"values":{}})");
-  event.base = run.base_seq;
-  SKEIN_TRY(write_events(graph.service, run.thread, {event}));
+  SKEIN_TRY(write_events(graph.service, run.thread, {langgraph::return_to(run.base_seq)}));
   return {};
 }
 

@@ -1,6 +1,6 @@
 // The state of a thread, now and at its checkpoints, and what is written into it.
 #include <algorithm>
-#include <map>
+#include <deque>
 #include <utility>
 
 #include "api/langgraph/update.h"
@@ -16,16 +16,16 @@
 namespace skein::http {
 namespace {
 
-std::string state_metadata(const Manifest& manifest, const langgraph::StateView& state) {
-  std::string step;
-  append_json_number(step, state.step);
+std::string state_metadata(const Manifest& manifest, std::int64_t step, const std::string& run_id) {
+  std::string number;
+  append_json_number(number, step);
   JsonObject metadata;
-  metadata.add("source", state.run_id.empty() ? "update" : "loop").add_json("step", step);
+  metadata.add("source", run_id.empty() ? "update" : "loop").add_json("step", number);
   metadata.add_json("parents", "{}")
       .add("thread_id", client_id(manifest))
       .add("graph_id", manifest.agent_id)
       .add("assistant_id", assistant_uuid(manifest.agent_id));
-  if (!state.run_id.empty()) metadata.add("run_id", state.run_id);
+  if (!run_id.empty()) metadata.add("run_id", run_id);
   return metadata.str();
 }
 
@@ -67,11 +67,21 @@ std::string state_json(const Manifest& manifest, const langgraph::StateView& sta
   if (state.checkpoint == 0) {
     object.add_json("created_at", "null");
   } else {
-    object.add_json("metadata", state_metadata(manifest, state)).add("created_at", state.at.str());
+    object.add_json("metadata", state_metadata(manifest, state.step, state.run_id))
+        .add("created_at", state.at.str());
   }
   return object.add_json("checkpoint", checkpoint_json(id, state.checkpoint))
       .add_json("parent_checkpoint", checkpoint_json(id, state.parent))
       .str();
+}
+
+// Every event is a place to look from, and to go on from.
+bool is_there(const Manifest& manifest, Seq at) { return at > 0 && at <= manifest.last_seq; }
+
+Problem no_checkpoint(const Manifest& manifest, Seq at) {
+  return {404, "not_found",
+          "there is no checkpoint " + langgraph::checkpoint_id(at) + " in thread " +
+              client_id(manifest)};
 }
 
 Reply get_state(LangGraph& graph, const Manifest& manifest, std::optional<Seq> at) {
@@ -80,11 +90,7 @@ Reply get_state(LangGraph& graph, const Manifest& manifest, std::optional<Seq> a
     SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest));
     return json_response(state_json(manifest, state, waits));
   }
-  if (*at == 0 || *at > manifest.last_seq) {
-    return refuse(404, "not_found",
-                  "there is no checkpoint " + langgraph::checkpoint_id(*at) + " in thread " +
-                      client_id(manifest));
-  }
+  if (!is_there(manifest, *at)) return tl::unexpected(no_checkpoint(manifest, *at));
   SKEIN_ASSIGN(const auto state, langgraph::read_state(graph.service.store(), manifest.id, *at));
   return json_response(state_json(manifest, langgraph::view_of(state)));
 }
@@ -99,6 +105,7 @@ Reply update_state(LangGraph& graph, const Request& request) {
   if (!at) {
     SKEIN_ASSIGN(at, read_checkpoint(member(body, "checkpoint")));
   }
+  if (at && !is_there(manifest, *at)) return tl::unexpected(no_checkpoint(manifest, *at));
   SKEIN_ASSIGN(auto plan,
                langgraph::plan_update(service.store(), manifest, at, member(body, "values")));
   const auto told = [id = client_id(manifest)](Seq seq) {
@@ -112,7 +119,10 @@ Reply update_state(LangGraph& graph, const Request& request) {
   };
   if (plan.events.empty()) {
     SKEIN_ASSIGN(const auto state, graph.states.current(manifest));
-    return json_response(told(state.checkpoint));
+    if (at.value_or(state.checkpoint) == state.checkpoint) {
+      return json_response(told(state.checkpoint));
+    }
+    plan.events.push_back(langgraph::return_to(*at));
   }
   return answer_later([&service, told, thread = manifest.id,
                        events = std::move(plan.events)](const Answer& answer) {
@@ -153,20 +163,47 @@ struct HistoryRequest {
   std::string filter = "null";  // of the states' metadata
 };
 
+// The checkpoints that are asked for, the newest first. Steps count from the beginning of a path,
+// so that a filter reads all of it.
+Result<std::vector<Seq>> find_checkpoints(Store& store, const Manifest& manifest,
+                                          const HistoryRequest& asked) {
+  const langgraph::HistoryQuery& query = asked.query;
+  if (asked.filter == "null") return langgraph::list_checkpoints(store, manifest.id, query);
+  std::deque<Seq> found;
+  langgraph::ThreadState state(manifest.id);
+  ReadRange range;
+  range.view = View::kPath;
+  range.head = query.head;
+  SKEIN_TRY(store.read(manifest.id, range, [&](Event& event) {
+    if (event.seq >= query.before) return false;
+    const bool fits =
+        state.add(event) &&
+        json_contains(state_metadata(manifest, state.step(), state.run_id()), asked.filter);
+    if (fits) found.push_back(event.seq);
+    if (found.size() > query.limit) found.pop_front();
+    return state.bytes() <= langgraph::limits::kMaxStateBytes;
+  }));
+  return std::vector<Seq>(found.rbegin(), found.rend());
+}
+
 Reply history(LangGraph& graph, const Manifest& manifest, const HistoryRequest& asked) {
-  if (manifest.last_seq == 0) return json_response("[]");
+  const langgraph::HistoryQuery& query = asked.query;
+  const bool of_head = query.head == kLastSeq;
+  if (manifest.last_seq == 0 || (!of_head && !is_there(manifest, query.head))) {
+    return json_response("[]");
+  }
   Store& store = graph.service.store();
-  SKEIN_ASSIGN(const auto seqs, langgraph::list_checkpoints(store, manifest.id, asked.query));
-  SKEIN_ASSIGN(const auto states, states_at(store, manifest.id, asked.query.head, seqs));
+  SKEIN_ASSIGN(const auto seqs, find_checkpoints(store, manifest, asked));
+  SKEIN_ASSIGN(const auto states, states_at(store, manifest.id, query.head, seqs));
   SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest));
+  Seq waiting = 0;  // the checkpoint that a person is waited for at
+  if (of_head && waits.tasks != "[]") {
+    SKEIN_ASSIGN(const auto now, graph.states.current(manifest));
+    waiting = now.checkpoint;
+  }
   std::vector<std::string> shown;
   for (const langgraph::StateView& state : states) {
-    if (asked.filter != "null" && !json_contains(state_metadata(manifest, state), asked.filter)) {
-      continue;
-    }
-    const bool current =
-        &state == &states.front() && asked.query.before == kLastSeq && asked.query.head == kLastSeq;
-    shown.push_back(state_json(manifest, state, current ? waits : Waits{}));
+    shown.push_back(state_json(manifest, state, state.checkpoint == waiting ? waits : Waits{}));
   }
   return json_response(json_array_of(shown));
 }

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "api/run_states.h"
-#include "api/threads.h"
 
 namespace skein::http {
 
@@ -57,7 +56,8 @@ void TemporaryThreads::find_left() {
   ListQuery query;
   query.metadata.push_back({std::string(kMark), Json::trusted("true")});
   const auto listed = list_threads(service_.store(), query, 10'000, [&](const Manifest& manifest) {
-    entries_.push_back({manifest.id, "", true});
+    // A fork took the mark along; nobody ran in it without a thread.
+    if (!manifest.parent) entries_.push_back({manifest.id, "", true});
     return true;
   });
   if (!listed) service_.log("temporary threads: " + listed.error().message);

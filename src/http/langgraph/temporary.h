@@ -7,6 +7,7 @@
 #include <string>
 
 #include "api/service.h"
+#include "api/threads.h"
 
 namespace skein::http {
 
@@ -16,7 +17,7 @@ class TemporaryThreads {
   explicit TemporaryThreads(Service& service) : service_(service) {}
 
   // The metadata that such a thread has, by which it is known after a restart.
-  static constexpr std::string_view kMark = "langgraph_temporary";
+  static constexpr std::string_view kMark = kTemporaryMark;
 
   void add(const Run& run);
   // Its answer was given: it goes at the next sweep. Others stay a while after the end of their

@@ -277,10 +277,12 @@ class ThreadEvents : public Stream {
       return {};
     }
     if (run->question) {
+      const std::string interrupts = interrupts_json(*run);
+      const JsonFields interrupt(json_elements(interrupts).front());
       tell("input.requested", "input", run_seq_, kInput, run->ended_at,
            JsonObject()
-               .add("interrupt_id", run->id)
-               .add_json("payload", interrupts_json(*run))
+               .add_json("interrupt_id", member(interrupt, "id"))
+               .add_json("payload", member(interrupt, "value"))
                .str());
     }
     const bool failed = run->status == RunStatus::kError || run->status == RunStatus::kTimeout;
@@ -360,13 +362,34 @@ Result<Seq> first_seq(LangGraph& graph, ThreadId thread) {
   return runs.size() < query.limit || first == kLastSeq ? Seq{0} : first;
 }
 
+// Where those that have a number go on: before the run that it belongs to, whose frames are
+// numbered from where it began.
+Result<Seq> seq_before(LangGraph& graph, const Manifest& manifest, std::uint64_t number) {
+  const Seq reached = std::min<Seq>(number / kRoom, manifest.last_seq);
+  if (reached == 0) return Seq{0};
+  std::string run_id;
+  Seq first = reached;
+  ReadRange range;
+  range.from = reached;
+  range.direction = Direction::kBackward;
+  SKEIN_TRY(graph.service.store().read(manifest.id, range, [&](Event& event) {
+    const std::string of = run_id_of(event);
+    if (of.empty()) return true;
+    if (run_id.empty()) run_id = of;
+    if (of == run_id) first = event.seq;
+    return of == run_id;
+  }));
+  return first - 1;
+}
+
 }  // namespace
 
 std::uint64_t last_number(Seq last_seq) { return last_seq == 0 ? 0 : number_of(last_seq, kOver); }
 
 Result<std::unique_ptr<Stream>> thread_events(Shared shared, const Manifest& manifest,
                                               ThreadEventsFilter filter) {
-  SKEIN_ASSIGN(const Seq from, first_seq(*shared, manifest.id));
+  SKEIN_ASSIGN(const Seq from, filter.since ? seq_before(*shared, manifest, *filter.since)
+                                            : first_seq(*shared, manifest.id));
   SKEIN_ASSIGN(auto state, langgraph::read_state(shared->service.store(), manifest.id, from));
   return std::make_unique<ThreadEvents>(std::move(shared), manifest, std::move(filter), from,
                                         std::move(state));

@@ -3,6 +3,7 @@
 
 #include "api/langgraph/update.h"
 #include "api/run_states.h"
+#include "api/threads.h"
 #include "core/json_array.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
@@ -65,6 +66,7 @@ tl::expected<Manifest, Problem> make_thread(LangGraph& graph, const Caller& call
   if (!agent) return tl::unexpected(agent.error());
   NewConversation conversation{.agent_id = std::move(*agent)};
   conversation.metadata = own_metadata(metadata);
+  SKEIN_TRY(check_has_no_mark(conversation.metadata));
   conversation.alias = id;
   SKEIN_ASSIGN(auto made, graph.service.threads().create(conversation));
   return made;
@@ -158,8 +160,9 @@ Result<Manifest> merge_metadata(LangGraph& graph, Manifest manifest, std::string
 }
 
 Reply update(LangGraph& graph, Request& request) {
-  SKEIN_ASSIGN(const Manifest manifest,
-               merge_metadata(graph, *request.thread, member(request.body, "metadata")));
+  const std::string metadata = member(request.body, "metadata");
+  SKEIN_TRY(check_has_no_mark(Json::trusted(metadata)));
+  SKEIN_ASSIGN(const Manifest manifest, merge_metadata(graph, *request.thread, metadata));
   if (request.header("Prefer") == "return=minimal") return no_content();
   SKEIN_ASSIGN(auto json, thread_json(graph, manifest));
   return json_response(std::move(json));
@@ -195,8 +198,7 @@ void add_thread_routes(const Shared& shared, std::vector<Route>& routes) {
       });
   add("POST", one + "/copy", "lgCopyThread", "A new thread with a copy of all events",
       Access::kWrite, [shared](Service& service, Request& request) -> Reply {
-        SKEIN_ASSIGN(const Manifest copy,
-                     service.plain_threads().fork(request.thread->id.str(), kLastSeq));
+        SKEIN_ASSIGN(const Manifest copy, fork_thread(service.store(), request.thread->id));
         SKEIN_ASSIGN(auto json, thread_json(*shared, copy, false));
         return json_response(std::move(json));
       });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/threads.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "http/v1/common.h"
@@ -46,6 +47,7 @@ Outcome<RunRequest> request_in(Service& service, const Request& request) {
   }
   wanted.metadata = json_in(fields, "metadata");
   wanted.thread_metadata = json_in(fields, "threadMetadata");
+  SKEIN_TRY_OR_REFUSE(check_has_no_mark(wanted.thread_metadata));
   wanted.base = number_in(fields, "base");
   if (const auto ms = number_in(fields, "timeoutMs")) {
     wanted.timeout = std::chrono::milliseconds(*ms);

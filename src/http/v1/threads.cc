@@ -78,6 +78,7 @@ Reply create_thread(Service& service, Request& request) {
   wanted.task_id = text_in(fields, "taskId");
   wanted.alias = text_in(fields, "alias");
   wanted.metadata = json_in(fields, "metadata");
+  SKEIN_TRY_OR_REFUSE(check_has_no_mark(wanted.metadata));
   wanted.system_message = text_in(fields, "system");
   const Json messages = json_in(fields, "messages");
   for (const RawJson message : json_elements(messages.text())) {
@@ -89,11 +90,26 @@ Reply create_thread(Service& service, Request& request) {
 
 Reply get_thread(Service&, Request& request) { return thread_response(200, *request.thread); }
 
+// What an answer says of a thread besides its own fields, and what runs do, is nobody's to set.
+Outcome<void> check_updatable(const JsonFields& fields) {
+  for (const JsonFields::Field& field : fields.others()) {
+    for (const std::string_view own : {"lastSeq", "etag", "runStatus"}) {
+      if (field.name != own) continue;
+      return refuse(
+          400, "invalid",
+          "body." + field.name + " is set by the server alone, got " + excerpt(field.value));
+    }
+  }
+  return {};
+}
+
 Reply update_thread(Service& service, Request& request) {
   const Manifest& thread = *request.thread;
   SKEIN_ASSIGN_OR_REFUSE(const auto version, expected_version(request, thread));
   JsonFields fields = body_of(request);
   SKEIN_TRY_OR_REFUSE(check_task(service, request, fields));
+  SKEIN_TRY_OR_REFUSE(check_updatable(fields));
+  SKEIN_TRY_OR_REFUSE(check_has_no_mark(json_in(fields, "metadata")));
   SKEIN_ASSIGN_OR_REFUSE(const ManifestPatch patch, ManifestPatch::parse(request.body));
   const auto updated =
       service.threads().update(thread.id.str(), patch, {.expect_version = version, .fence = {}});
@@ -142,7 +158,7 @@ Reply fork_thread(Service& service, Request& request) {
   JsonFields fields = body_of(request);
   const Seq seq = number_in(fields, "seq").value_or(kLastSeq);
   SKEIN_ASSIGN_OR_REFUSE(const Manifest fork,
-                         service.plain_threads().fork(request.thread->id.str(), seq));
+                         skein::fork_thread(service.store(), request.thread->id, seq));
   return thread_response(201, fork);
 }
 
@@ -262,7 +278,8 @@ std::vector<Route> thread_routes() {
        .summary = "Change a thread's title, metadata, or fields of your own",
        .description =
            "A shallow merge: each field is replaced whole, and null clears it. An update "
-           "that changes nothing leaves updatedAt alone. The status has its own route.",
+           "that changes nothing leaves updatedAt alone. The status "
+           "and pins have routes of their own.",
        .access = Access::kWrite,
        .agent = AgentOf::kThread,
        .parameters = {{.name = "If-Match",

@@ -136,6 +136,7 @@ Tool create_tool(Workspace& workspace) {
     }
     wanted.title = arguments.text("title");
     wanted.metadata = arguments.json("metadata");
+    SKEIN_TRY(check_has_no_mark(wanted.metadata));
     const Json messages = arguments.json("messages");
     for (const RawJson element : json_elements(messages.text())) {
       SKEIN_ASSIGN(NewMessage message, first_message(element));

@@ -1,0 +1,290 @@
+// What the routes of the LangGraph face promise where the comparison with the reference server does
+// not look.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <boost/json.hpp>
+
+#include "http/langgraph/thread_events.h"
+#include "skein/threads.h"
+#include "support/expect.h"
+#include "support/http_server.h"
+
+namespace skein::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr const char* kConfig =
+    R"({"agents":{"worker":{"engine":"echo","capabilities":{"builtin":["work_items"]}},)"
+    R"("asker":{"engine":"echo","capabilities":{"builtin":["work_items"],)"
+    R"("confirm":["list_work_items"]}}},"defaultAgent":"echo"})";
+constexpr const char* kNowhere = "00000000-0000-6000-8000-000000000fff";
+
+class LangGraphRoutes : public testing::Test {
+ protected:
+  LangGraphRoutes() : server_({.config = kConfig}) {}
+
+  std::string make_thread() {
+    const Answered made = server_.ask("POST", "/threads", "{}");
+    EXPECT_EQ(made.status, 200) << made;
+    return std::string(made.json().at("thread_id").as_string());
+  }
+  // Writes values into a thread; answers the checkpoint that this made.
+  std::string update(const std::string& thread, const std::string& body) {
+    const Answered made = server_.ask("POST", "/threads/" + thread + "/state", body);
+    EXPECT_EQ(made.status, 200) << made;
+    return std::string(made.json().at("checkpoint").at("checkpoint_id").as_string());
+  }
+  static std::string said(const std::string& text) {
+    return R"({"messages":[{"type":"human","id":")" + text + R"(","content":")" + text + R"("}]})";
+  }
+  std::string say(const std::string& thread, const std::string& text) {
+    return update(thread, R"({"values":)" + said(text) + "}");
+  }
+  void run(const std::string& thread, const std::string& text) {
+    const Answered done = server_.ask("POST", "/threads/" + thread + "/runs/wait",
+                                      R"({"assistant_id":"echo","input":)" + said(text) + "}");
+    EXPECT_EQ(done.status, 200) << done;
+  }
+
+  static std::vector<std::string> texts_of(const boost::json::value& state) {
+    std::vector<std::string> texts;
+    for (const auto& message : state.at("values").at("messages").as_array()) {
+      texts.emplace_back(message.at("content").as_string());
+    }
+    return texts;
+  }
+  std::vector<std::string> texts(const std::string& thread) {
+    return texts_of(server_.ask("GET", "/threads/" + thread + "/state").json());
+  }
+
+  // The events of a run's stream, read to its end.
+  std::vector<SseEvent> join(const std::string& thread, const std::string& run_id,
+                             const std::string& modes, const std::string& after) {
+    HttpConnection connection(server_.port());
+    connection.send_request("GET", "/threads/" + thread + "/runs/" + run_id + "/stream" + modes, "",
+                            {{"Last-Event-ID", after}});
+    EXPECT_EQ(connection.read_head().status, 200);
+    std::vector<SseEvent> events;
+    while (auto event = connection.next_event()) events.push_back(std::move(*event));
+    return events;
+  }
+
+  TestServer server_;
+};
+
+// A stream of what happens in a thread, by the thread protocol.
+class ThreadStream {
+ public:
+  ThreadStream(std::uint16_t port, const std::string& thread, const std::string& body)
+      : connection_(port) {
+    connection_.send_request("POST", "/threads/" + thread + "/stream/events", body);
+    EXPECT_EQ(connection_.read_head().status, 200);
+  }
+  boost::json::value next() {
+    const auto event = connection_.next_event();
+    EXPECT_TRUE(event);
+    return event ? boost::json::parse(event->data) : boost::json::value();
+  }
+  // Up to the end of the run that ends with that event of the thread.
+  std::vector<boost::json::value> read_to(std::uint64_t seq) {
+    std::vector<boost::json::value> events;
+    do {
+      events.push_back(next());
+      if (events.back().is_null()) break;
+    } while (how(events.back()) == "running" || number(events.back()) < seq << 20);
+    return events;
+  }
+  static std::uint64_t number(const boost::json::value& event) {
+    return event.at("seq").to_number<std::uint64_t>();
+  }
+  static std::string how(const boost::json::value& event) {
+    return std::string(event.at("params").at("data").at("event").as_string());
+  }
+
+ private:
+  HttpConnection connection_;
+};
+
+// --- States ---
+
+TEST_F(LangGraphRoutes, AnUpdateThatWritesNothingGoesBackToItsCheckpoint) {
+  const std::string thread = make_thread();
+  const std::string first = say(thread, "one");
+  const std::string second = say(thread, "two");
+  const std::string at_first = R"(,"checkpoint_id":")" + first + R"("})";
+  const std::string back = update(thread, R"({"values":null)" + at_first);
+  EXPECT_NE(back, first);
+  EXPECT_NE(back, second);
+  EXPECT_THAT(texts(thread), ElementsAre("one"));
+  say(thread, "three");
+  // Also where what is written is there already.
+  update(thread, R"({"values":)" + said("one") + at_first);
+  EXPECT_THAT(texts(thread), ElementsAre("one"));
+  const std::string head = say(thread, "four");
+  EXPECT_EQ(update(thread, R"({"values":null,"checkpoint_id":")" + head + R"("})"), head);
+}
+
+TEST_F(LangGraphRoutes, ACheckpointThatIsNotThereIsNotTheHead) {
+  const std::string thread = "/threads/" + make_thread();
+  for (const char* text : {"one", "two"}) say(thread.substr(9), text);
+  for (const std::string nowhere : {kNowhere, "00000000-0000-6000-8000-000000000000"}) {
+    const Answered updated =
+        server_.ask("POST", thread + "/state",
+                    R"({"values":)" + said("lost") + R"(,"checkpoint_id":")" + nowhere + R"("})");
+    EXPECT_EQ(updated.status, 404) << updated;
+    EXPECT_THAT(updated.body, HasSubstr(nowhere));
+    EXPECT_EQ(server_
+                  .ask("POST", thread + "/history",
+                       R"({"checkpoint":{"checkpoint_id":")" + nowhere + R"("}})")
+                  .body,
+              "[]");
+  }
+  EXPECT_THAT(texts(thread.substr(9)), ElementsAre("one", "two"));
+}
+
+TEST_F(LangGraphRoutes, AFilteredHistoryHasAsManyStatesAsAskedFor) {
+  const std::string thread = make_thread();
+  for (const char* text : {"one", "two"}) say(thread, text);
+  run(thread, "three");
+  const auto history = [&](const std::string& body) {
+    std::vector<std::vector<std::string>> found;
+    const auto states = server_.ask("POST", "/threads/" + thread + "/history", body).json();
+    for (const auto& state : states.as_array()) found.push_back(texts_of(state));
+    return found;
+  };
+  using Texts = std::vector<std::string>;
+  EXPECT_THAT(history(R"({"limit":1,"metadata":{"source":"update"}})"),
+              ElementsAre(Texts{"one", "two"}));
+  EXPECT_THAT(history(R"({"limit":9,"metadata":{"source":"update"}})"),
+              ElementsAre(Texts{"one", "two"}, Texts{"one"}));
+  EXPECT_THAT(history(R"({"limit":9,"metadata":{"step":0}})"), ElementsAre(Texts{"one"}));
+  EXPECT_THAT(history(R"({"limit":1,"metadata":{"source":"loop"}})"),
+              ElementsAre(ElementsAre("one", "two", "three", testing::_)));
+  EXPECT_THAT(history(R"({"metadata":{"source":"update"},"before":")" +
+                      std::string("00000000-0000-6000-8000-000000000002") + R"("})"),
+              ElementsAre(Texts{"one"}));
+  EXPECT_THAT(history(R"({"metadata":{"source":"nobody"}})"), IsEmpty());
+}
+
+// --- Threads of runs without a thread ---
+
+TEST_F(LangGraphRoutes, ACopyOfATemporaryThreadStays) {
+  // What a process that died leaves, and its copies by each face.
+  NewThread left;
+  left.agent_id = "echo";
+  left.fields.metadata(*Json::parse(R"({"langgraph_temporary":true,"user":"ada"})"));
+  const std::string original = must(server_.store().create(left)).id.uuid();
+  const Answered copied = server_.ask("POST", "/threads/" + original + "/copy");
+  const Answered forked = server_.ask("POST", "/v1/threads/" + original + "/fork");
+  const std::string by_library = must(Threads(server_.store()).fork(original)).id.uuid();
+  for (const Answered& made : {copied, forked}) {
+    EXPECT_LT(made.status, 300) << made;
+    EXPECT_FALSE(made.json().at("metadata").as_object().contains("langgraph_temporary")) << made;
+    EXPECT_EQ(made.json().at("metadata").at("user").as_string(), "ada");
+  }
+  // A run without a thread looks for what was left.
+  const std::string run = R"({"assistant_id":"echo","input":{"messages":"alone"}})";
+  EXPECT_EQ(server_.ask("POST", "/runs/wait", run).status, 200);
+  EXPECT_EQ(server_.ask("GET", "/threads/" + original).status, 404);
+  const std::string copy(copied.json().at("thread_id").as_string());
+  const std::string fork(forked.json().at("threadId").as_string());
+  for (const std::string& id : {copy, fork, by_library}) {
+    EXPECT_EQ(server_.ask("GET", "/v1/threads/" + id).status, 200) << id;
+  }
+}
+
+TEST_F(LangGraphRoutes, NobodyMarksAThreadAsTemporary) {
+  const std::string thread = make_thread();
+  const std::string metadata = R"({"metadata":{"langgraph_temporary":true}})";
+  const std::string run = R"({"agentId":"echo","text":"x","threadMetadata":{)"
+                          R"("langgraph_temporary":true}})";
+  for (const auto& [method, path, body] :
+       std::vector<std::array<std::string, 3>>{{"POST", "/threads", metadata},
+                                               {"PATCH", "/threads/" + thread, metadata},
+                                               {"POST", "/v1/threads", metadata},
+                                               {"PATCH", "/v1/threads/" + thread, metadata},
+                                               {"POST", "/v1/runs", run}}) {
+    const Answered refused = server_.ask(method, path, body);
+    EXPECT_EQ(refused.status, 400) << method << path << refused;
+    EXPECT_THAT(refused.body, HasSubstr("langgraph_temporary")) << path;
+  }
+  EXPECT_EQ(server_.ask("POST", "/threads/count", "{}").body, "1");
+}
+
+// --- Streams ---
+
+TEST_F(LangGraphRoutes, WhoeverHasANumberIsToldEveryRunSince) {
+  const std::string thread = make_thread();
+  const auto last_seq = [&] {
+    return server_.ask("GET", "/v1/threads/" + thread).json().at("lastSeq").to_number<Seq>();
+  };
+  run(thread, "first");
+  const std::string body = R"({"channels":["lifecycle"])";
+  const auto begun = ThreadStream(server_.port(), thread, body + "}").read_to(last_seq());
+  ASSERT_EQ(begun.size(), 2U);
+  const std::uint64_t since = ThreadStream::number(begun.back());
+  constexpr std::size_t kRuns = http::limits::kMaxReplayedRuns + 3;
+  for (std::size_t i = 0; i < kRuns; ++i) run(thread, "run " + std::to_string(i));
+  const auto after = [&](std::uint64_t number) {
+    return ThreadStream(server_.port(), thread,
+                        body + R"(,"since":)" + std::to_string(number) + "}")
+        .read_to(last_seq());
+  };
+  EXPECT_EQ(after(since).size(), 2 * kRuns);
+  // In the middle of a run: its beginning is known, its end is not.
+  const auto rest = after(ThreadStream::number(begun.front()) + 1);
+  EXPECT_EQ(rest.size(), 2 * kRuns + 1);
+  EXPECT_EQ(ThreadStream::number(rest.front()), since);
+}
+
+TEST_F(LangGraphRoutes, AQuestionIsToldAsWhatIsAsked) {
+  const std::string thread = make_thread();
+  const Answered done =
+      server_.ask("POST", "/threads/" + thread + "/runs/wait",
+                  R"({"assistant_id":"asker","input":{"messages":"/tool list_work_items {}"}})");
+  const auto interrupt = done.json().at("__interrupt__").at(0);
+  ThreadStream stream(server_.port(), thread, R"({"channels":["input"]})");
+  const auto asked = stream.next().at("params").at("data");
+  EXPECT_EQ(asked.at("interrupt_id"), interrupt.at("id"));
+  EXPECT_EQ(asked.at("payload"), interrupt.at("value"));
+  EXPECT_EQ(asked.at("payload").at("action_requests").at(0).at("name").as_string(),
+            "list_work_items");
+}
+
+TEST_F(LangGraphRoutes, ANumberOfAFrameMeansTheSameInEveryMode) {
+  const std::string thread = make_thread();
+  const Answered made =
+      server_.ask("POST", "/threads/" + thread + "/runs",
+                  R"({"assistant_id":"worker","input":{"messages":"/tool list_work_items {}"},)"
+                  R"("stream_mode":["values","updates"]})");
+  const std::string run_id(made.json().at("run_id").as_string());
+  const auto all = join(thread, run_id, "", "-1");
+  ASSERT_GT(all.size(), 5U);
+  const auto told = [](const std::vector<SseEvent>& events) {
+    std::vector<std::string> found;
+    for (const SseEvent& event : events) found.push_back(event.id + " " + event.type + event.data);
+    return found;
+  };
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<SseEvent> expected(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end());
+    EXPECT_EQ(told(join(thread, run_id, "", all[i].id)), told(expected));
+    std::erase_if(expected, [](const SseEvent& event) { return event.type != "values"; });
+    EXPECT_EQ(told(join(thread, run_id, "?stream_mode=values", all[i].id)), told(expected));
+  }
+  // Those of modes that the run does not have are there as well, without a number.
+  const auto messages = join(thread, run_id, "?stream_mode=messages", all.front().id);
+  const auto complete = std::count_if(messages.begin(), messages.end(), [](const SseEvent& event) {
+    return event.type == "messages/complete";
+  });
+  EXPECT_EQ(complete, std::count_if(all.begin(), all.end(),
+                                    [](const SseEvent& event) { return event.type == "values"; }));
+}
+
+}  // namespace
+}  // namespace skein::test
