@@ -51,8 +51,9 @@ Json input_json(const RunRequest::Input& input) {
   std::vector<std::string> objects;
   for (const Event& event : input.events) {
     const auto* message = std::get_if<Message>(&event.payload);
-    if (message == nullptr) continue;
-    objects.push_back(message_json(message->role, message->text, event.metadata));
+    objects.push_back(message == nullptr
+                          ? JsonObject().add("type", type_name(event)).str()
+                          : message_json(message->role, message->text, event.metadata));
   }
   for (const NewMessage& message : input.messages) {
     objects.push_back(message_json(message.role, message.text, message.metadata));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "support/http_server.h"
@@ -53,6 +54,24 @@ class LangGraphRuns : public testing::Test {
                 R"({"assistant_id":"asker","command":{"resume":)" + answer + "}}");
   }
   static std::string by_id(const std::string& id) { return R"({")" + id + R"(":true})"; }
+
+  // Their numbers (-1: none) and kinds.
+  static std::vector<std::pair<int, std::string>> frames(const std::string& stream) {
+    std::vector<std::pair<int, std::string>> found;
+    std::istringstream lines(stream);
+    bool inside = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty() || line.starts_with(':')) {
+        inside = false;
+        continue;
+      }
+      if (!std::exchange(inside, true)) found.emplace_back(-1, "");
+      if (line.starts_with("id: ")) found.back().first = std::stoi(line.substr(4));
+      if (line.starts_with("event: ")) found.back().second = line.substr(7);
+    }
+    return found;
+  }
 
   // The statuses of as many requests, all at once.
   std::vector<int> at_once(int count, const std::string& path, const std::string& body) {
@@ -144,6 +163,37 @@ TEST_F(LangGraphRuns, InputIsWrittenWhenTheRunBegins) {
   const auto now = messages(thread);
   EXPECT_EQ(now.at(now.size() - 2).at("content").as_string(), "fourth");
   EXPECT_EQ(now.at(now.size() - 3).at("content").as_string(), "second");
+}
+
+TEST_F(LangGraphRuns, WhatAResumedRunSaidBeforeIsNotToldAgain) {
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"asker"}})");
+  const auto stream = [&](const std::string& more) {
+    return frames(
+        post("/threads/" + thread + "/runs/stream",
+             R"({"assistant_id":"asker","stream_mode":["values","updates"],)" + more + "}")
+            .body);
+  };
+  const auto before = stream(R"("input":{"messages":"/again list_work_items {}"})");
+  const auto after = stream(R"("command":{"resume":true})");
+  int last = 0;
+  for (const auto& [id, event] : before) last = std::max(last, id);
+  ASSERT_GT(last, 0);
+  EXPECT_EQ(after.front().second, "metadata");
+  EXPECT_EQ(after.at(1).first, last + 1);
+}
+
+TEST_F(LangGraphRuns, InputWithOtherValuesIsOneStep) {
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"echo"}})");
+  const auto told =
+      frames(post("/threads/" + thread + "/runs/stream",
+                  R"({"assistant_id":"echo","stream_mode":["values","updates"],"input":{"topic":"x",
+               "messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"",
+                 "tool_calls":[{"id":"c","name":"look","args":{}}]},
+               {"role":"tool","tool_call_id":"c","content":"found"}]}})")
+                 .body);
+  std::vector<std::string> events;
+  for (const auto& [id, event] : told) events.push_back(event);
+  EXPECT_THAT(events, testing::ElementsAre("metadata", "values", "updates", "values"));
 }
 
 TEST_F(LangGraphRuns, ThreadsThatManyMakeAtOnceAreMadeOnce) {

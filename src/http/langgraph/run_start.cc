@@ -354,6 +354,7 @@ tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request
     auto answer = read_answer_to(*asking, resume);
     if (!answer) return tl::unexpected(answer.error());
     order.asking = std::move(asking->id);
+    started.resumes = true;
     order.answer = std::move(*answer);
     return order;
   }

@@ -63,6 +63,7 @@ Result<std::string> open_interrupts(LangGraph& graph, const Manifest& manifest) 
 std::string sent_messages(const Run& run) {
   std::vector<std::string> messages;
   for (const RawJson one : json_elements(run.input.text())) {
+    if (member(one, "role") == "null") continue;
     messages.push_back(JsonObject()
                            .add_json("role", member(one, "role"))
                            .add_json("content", member(one, "text"))
