@@ -64,6 +64,11 @@ LiveRun::View LiveRun::view(Seq last_seq, std::size_t text_from, std::size_t thi
           .ended = ended_};
 }
 
+bool LiveRun::wait_for_end(std::chrono::milliseconds wait) const {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, wait, [&] { return ended_; });
+}
+
 void LiveRun::wait_for_change(std::uint64_t changes, std::chrono::milliseconds wait,
                               const std::stop_token& stop) const {
   std::unique_lock lock(mutex_);

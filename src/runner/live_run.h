@@ -78,6 +78,8 @@ class LiveRun {
   };
   // Text before the offsets is left out, unless the run has stored an event after the one given.
   View view(Seq last_seq, std::size_t text_from, std::size_t thinking_from) const;
+  // False: the time is over.
+  bool wait_for_end(std::chrono::milliseconds wait) const;
   // Until something changed after that view, or a stop, or for so long.
   void wait_for_change(std::uint64_t changes, std::chrono::milliseconds wait,
                        const std::stop_token& stop) const;

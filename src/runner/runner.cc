@@ -25,6 +25,8 @@
 namespace skein {
 namespace {
 
+constexpr std::chrono::seconds kLetsGo{1};
+
 RunnerOptions with_defaults(RunnerOptions options) {
   if (options.clock == nullptr) options.clock = &system_clock();
   if (options.ids == nullptr) options.ids = &random_ids();
@@ -143,9 +145,11 @@ Result<std::shared_ptr<LiveRun>> Runner::Impl::take_on(const Run& run) {
                                         " runs at once in one process");
     }
     first = live_.empty();
-    if (!live_.emplace(run.id, live).second) {
+    std::shared_ptr<LiveRun>& place = live_[run.id];
+    if (place && !place->wait_for_end({})) {
       return fail(ErrorCode::kConflict, "run " + run.id + " is under way");
     }
+    place = live;
   }
   if (first) keeper_.wake();
   return live;
@@ -153,7 +157,9 @@ Result<std::shared_ptr<LiveRun>> Runner::Impl::take_on(const Run& run) {
 
 void Runner::Impl::let_go(const LiveRun& run) {
   const std::lock_guard lock(mutex_);
-  live_.erase(run.id);
+  if (const auto found = live_.find(run.id); found != live_.end() && found->second.get() == &run) {
+    live_.erase(found);
+  }
   if (closing_) changed_.notify_all();
 }
 
@@ -211,6 +217,8 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_
   }
   SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
   if (!open || open->state != OpenRun::State::kQuestion) return nothing_open();
+  // What it asked is stored a moment before it is over here.
+  if (const auto before = find_live(run_id)) before->wait_for_end(kLetsGo);
   SKEIN_ASSIGN(auto live, take_on(*run));
   live->waiting_version = open->version;
   Accepted accepted{.live = std::move(live), .run = std::move(*run), .answer = answer};
