@@ -147,6 +147,9 @@ Result<Manifest> merge_metadata(LangGraph& graph, Manifest manifest, std::string
 }
 
 Reply update(LangGraph& graph, Request& request) {
+  if (member(request.body, "ttl") != "null") {
+    return refuse(422, "not_offered", "ttl is not offered: archive a thread with retention days");
+  }
   const std::string metadata = member(request.body, "metadata");
   SKEIN_TRY(check_has_no_mark(Json::trusted(metadata)));
   SKEIN_ASSIGN(const Manifest manifest, merge_metadata(graph, *request.thread, metadata));
