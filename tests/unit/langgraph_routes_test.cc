@@ -394,6 +394,7 @@ TEST_F(LangGraphRoutes, WhatIsNotOfferedIsRefusedByName) {
       R"({"assistant_id":"echo","schedule":"0 3 * * *","input":{"messages":"hi"},)";
   for (const auto& [method, path, body, field] : std::vector<std::array<std::string, 4>>{
            {"PATCH", "/threads/" + thread, R"({"metadata":{"a":1},"ttl":{"ttl":5}})", "ttl"},
+           {"PATCH", "/threads/" + thread, R"({"ttl":{"ttl":5}})", "ttl"},
            {"PUT", "/store/items", R"({"namespace":["a"],"key":"k","value":{},"ttl":5})", "ttl"},
            {"POST", "/runs/crons", cron + R"("metadata":{"user":"ada"}})", "metadata"},
            {"POST", "/runs/crons", cron + R"("on_run_completed":"delete"})", "on_run_completed"}}) {
@@ -403,6 +404,7 @@ TEST_F(LangGraphRoutes, WhatIsNotOfferedIsRefusedByName) {
   }
   EXPECT_EQ(server_.ask("GET", "/store/items?namespace=a&key=k").body, "null");
   EXPECT_EQ(server_.ask("POST", "/runs/crons/count", "{}").body, "0");
+  EXPECT_EQ(server_.ask("PATCH", "/threads/" + thread, "{}").status, 400);
   // Nothing given is nothing asked for.
   EXPECT_EQ(server_.ask("PATCH", "/threads/" + thread, R"({"metadata":{},"ttl":null})").status,
             200);
