@@ -146,6 +146,8 @@ struct RunRequest {
   std::string thread_id{};
   struct Input {
     std::vector<NewMessage> messages{};  // empty: goes on with what the thread has
+    // What no message can hold, written before them when the run begins. The first may have a base.
+    std::vector<Event> events{};
   } input{};
   Multitask multitask = Multitask::kEnqueue;
   Json metadata{};         // of the run; an object, or absent
@@ -177,6 +179,8 @@ struct RunAnswer {
   std::string note{};                // said to the model with a no
   std::vector<std::string> calls{};  // only these, of RunQuestion::calls; the others are a no.
                                      // Empty: all of them
+  // Only the question that the run asked when it had been resumed so often (Run::resumed).
+  std::optional<std::uint32_t> resumed{};
 };
 
 struct RunQuery {

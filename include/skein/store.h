@@ -201,12 +201,20 @@ class Writes {
   Writes(const Writes&) = delete;
   Writes& operator=(const Writes&) = delete;
 
+  // Makes a thread with its first events, all or nothing. kNotFound: `from` names no thread.
+  virtual Result<Manifest> create(const NewThread& thread) = 0;
+
   // Merges the patch onto the manifest, atomically. "threadId", "agentId", "createdAt",
   // "updatedAt", "parent" and "alias" are kInvalid. A patch that changes something sets updated_at
   // and a new version; one that changes nothing leaves both. kNotFound, kConflict (expect_version),
   // kFenced.
   virtual Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                                   const UpdateOptions& options) = 0;
+
+  // Removes manifest, events, alias and lease. False: there was no such thread. kConflict
+  // (expect_version), kFenced.
+  virtual Result<bool> remove(ThreadId id, const UpdateOptions& options) = 0;
+  Result<bool> remove(ThreadId id) { return remove(id, {}); }
 
   // Appends in the order given, with a result for each; one refusal never fails its neighbours.
   // Every event that is acknowledged is durable. kNotFound: no such thread, and none is made.
@@ -231,9 +239,6 @@ class Writes {
 
 class Store : public Writes {
  public:
-  // Makes a thread with its first events, all or nothing. kNotFound: `from` names no thread.
-  virtual Result<Manifest> create(const NewThread& thread) = 0;
-
   // Nothing, when there is no such thread.
   virtual Result<std::optional<Manifest>> get(const ThreadRef& ref) = 0;
 
@@ -242,11 +247,6 @@ class Store : public Writes {
   // out, and reported to StoreOptions::notice. A filter that cannot be applied is kInvalid, never
   // ignored.
   virtual Result<ThreadPage> list(const ListQuery& query) = 0;
-
-  // Removes manifest, events, alias and lease. False: there was no such thread. kConflict
-  // (expect_version), kFenced.
-  virtual Result<bool> remove(ThreadId id, const UpdateOptions& options) = 0;
-  Result<bool> remove(ThreadId id) { return remove(id, {}); }
 
   // Calls `work`, and flushes what it writes by its argument once, where the backend can. All else
   // is as if it were written by this store, call by call: a refusal leaves what came before. An

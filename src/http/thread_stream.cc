@@ -13,12 +13,28 @@ constexpr std::size_t kMaxTails = 4096;
 
 }  // namespace
 
+void ThreadFrames::open(ThreadId thread, Version version) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = tails_.find(thread);
+      found != tails_.end() && found->second.version != version) {
+    forget(found);
+  }
+  tail_of(thread).version = version;
+}
+
+ThreadFrames::Tail& ThreadFrames::tail_of(ThreadId thread) {
+  auto [found, is_new] = tails_.try_emplace(thread);
+  if (is_new) found->second.used = used_.insert(used_.begin(), thread);
+  return found->second;
+}
+
 bool ThreadFrames::find(ThreadId thread, std::uint64_t generation, std::size_t max_bytes,
                         Read& read) {
   const std::lock_guard lock(mutex_);
   const auto found = tails_.find(thread);
-  if (found == tails_.end() || read.last + 1 < found->second.first) return false;
+  if (found == tails_.end()) return false;
   Tail& tail = found->second;
+  if (tail.first == 0 || read.last + 1 < tail.first) return false;
   used_.splice(used_.begin(), used_, tail.used);
   std::size_t bytes = 0;
   for (std::size_t i = read.last + 1 - tail.first; i < tail.frames.size() && !read.more; ++i) {
@@ -27,20 +43,18 @@ bool ThreadFrames::find(ThreadId thread, std::uint64_t generation, std::size_t m
     read.more = bytes >= max_bytes;
   }
   read.last += read.frames.size();
-  read.gone = tail.gone;
   return read.more || tail.complete >= generation;
 }
 
 void ThreadFrames::keep(ThreadId thread, Seq first, const Read& read, bool complete,
                         std::uint64_t generation) {
   const std::lock_guard lock(mutex_);
-  auto [found, is_new] = tails_.try_emplace(thread);
-  Tail& tail = found->second;
-  if (is_new) {
-    used_.push_front(thread);
-    tail.used = used_.begin();
-    tail.first = first;
+  if (read.gone) {
+    if (const auto found = tails_.find(thread); found != tails_.end()) forget(found);
+    return;
   }
+  Tail& tail = tail_of(thread);
+  if (tail.first == 0) tail.first = first;
   const Seq end = tail.first + tail.frames.size();
   const Seq read_end = first + read.frames.size();
   // Somebody who reads the past must not displace what others read now.
@@ -50,7 +64,6 @@ void ThreadFrames::keep(ThreadId thread, Seq first, const Read& read, bool compl
     bytes_ += tail.frames.back()->size();
   }
   if (complete) tail.complete = std::max(tail.complete, generation);
-  tail.gone = tail.gone || read.gone;
   while (bytes_ > max_bytes_ || tails_.size() > kMaxTails) drop_oldest();
 }
 
@@ -62,9 +75,13 @@ void ThreadFrames::drop_oldest() {
     ++oldest.first;
   }
   if (!oldest.frames.empty() && tails_.size() <= kMaxTails) return;
-  for (const Bytes& frame : oldest.frames) bytes_ -= frame->size();
-  tails_.erase(used_.back());
-  used_.pop_back();
+  forget(tails_.find(used_.back()));
+}
+
+void ThreadFrames::forget(Tails::iterator tail) {
+  for (const Bytes& frame : tail->second.frames) bytes_ -= frame->size();
+  used_.erase(tail->second.used);
+  tails_.erase(tail);
 }
 
 Result<ThreadFrames::Read> ThreadFrames::read(ThreadId thread, Seq after, std::size_t max_bytes) {
@@ -121,9 +138,9 @@ class ThreadStream final : public Stream {
 
 }  // namespace
 
-std::unique_ptr<Stream> thread_stream(Store& /*store*/, ThreadFrames& frames, ThreadId thread,
-                                      Seq after) {
-  return std::make_unique<ThreadStream>(frames, thread, after);
+std::unique_ptr<Stream> thread_stream(ThreadFrames& frames, const Manifest& thread, Seq after) {
+  frames.open(thread.id, thread.version);
+  return std::make_unique<ThreadStream>(frames, thread.id, after);
 }
 
 }  // namespace skein::http

@@ -28,36 +28,42 @@ class ThreadFrames {
     bool more = false;  // there may be
     bool gone = false;  // the thread: nothing will ever come
   };
+  // Before a reader begins, with the manifest's version as it is now: frames of another thread that
+  // had this id, or of one that was put back with other contents, are forgotten.
+  void open(ThreadId thread, Version version);
   // Events after `after`, up to about `max_bytes` of them; all that was told by Wakes until now.
   Result<Read> read(ThreadId thread, Seq after, std::size_t max_bytes);
 
  private:
   struct Tail {
-    Seq first = 0;  // seq of the first frame, or of the next event
+    Version version = 0;  // of the manifest when the last reader began
+    Seq first = 0;        // seq of the first frame, or of the next event; 0: nothing was read yet
     std::deque<Bytes> frames;
     // Of Wakes: the store has no more than this, as far as was told then.
     std::uint64_t complete = 0;
-    bool gone = false;
     std::list<ThreadId>::iterator used;
   };
+  using Tails = std::unordered_map<ThreadId, Tail>;
 
   // What is kept; true: there is no more to be read from the store.
   bool find(ThreadId thread, std::uint64_t generation, std::size_t max_bytes, Read& read);
   // `complete`: the store has no more than that, as of the generation.
   void keep(ThreadId thread, Seq first, const Read& read, bool complete, std::uint64_t generation);
-  void drop_oldest();  // with mutex_ held
+  // With mutex_ held:
+  Tail& tail_of(ThreadId thread);
+  void forget(Tails::iterator tail);
+  void drop_oldest();
 
   Store& store_;
   const std::size_t max_bytes_;
   std::mutex mutex_;  // protects all below
-  std::unordered_map<ThreadId, Tail> tails_;
+  Tails tails_;
   std::list<ThreadId> used_;  // the latest first
   std::size_t bytes_ = 0;
 };
 
 // Frames "id: <seq>", "event: <type>", "data: <the event as JSON>"; ends when the thread is
-// removed. Borrows the frames and the store.
-std::unique_ptr<Stream> thread_stream(Store& store, ThreadFrames& frames, ThreadId thread,
-                                      Seq after);
+// removed. Borrows the frames.
+std::unique_ptr<Stream> thread_stream(ThreadFrames& frames, const Manifest& thread, Seq after);
 
 }  // namespace skein::http

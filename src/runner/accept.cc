@@ -4,7 +4,8 @@
 
 #include "core/quote.h"
 #include "core/try.h"
-#include "runner/run_work.h"
+#include "runner/run_input.h"
+#include "skein/limits.h"
 
 namespace skein {
 namespace {
@@ -36,17 +37,23 @@ Result<void> check_chain(const RunRequest& request) {
 
 Result<void> check_input(const RunRequest& request) {
   const auto& messages = request.input.messages;
-  if (messages.size() > limits::kMaxRunMessages) {
-    return fail(ErrorCode::kInvalid, "input must be at most " +
-                                         std::to_string(limits::kMaxRunMessages) +
-                                         " messages, got " + std::to_string(messages.size()));
+  const auto& events = request.input.events;
+  if (messages.size() + events.size() > limits::kMaxRunMessages) {
+    return fail(ErrorCode::kInvalid,
+                "input must be at most " + std::to_string(limits::kMaxRunMessages) +
+                    " messages, got " + std::to_string(messages.size() + events.size()));
   }
+  // With an id as long as that of the run, which the metadata of its events will carry.
+  const std::string some_id(36, '0');
   std::size_t bytes = 0;
+  for (const Event& event : input_events({.messages = {}, .events = events}, some_id)) {
+    SKEIN_TRY(validate(event));
+    bytes += to_json(event).size();
+  }
   for (const NewMessage& message : messages) {
     SKEIN_TRY(check_optional_object("metadata", message.metadata, limits::kMaxMetadataBytes));
     bytes += message.text.size() + message.metadata.text().size();
-    // With an id as long as that of the run, which its metadata will carry.
-    SKEIN_TRY(validate(input_event(message, std::string(36, '0'))));
+    SKEIN_TRY(validate(input_event(message, some_id)));
     if (message.base) {
       return fail(ErrorCode::kInvalid, "a message of a run's input has no base: the run has one");
     }

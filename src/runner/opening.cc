@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "runner/run_work.h"
+#include "runner/run_input.h"
 
 namespace skein {
 
@@ -12,7 +12,7 @@ bool Opening::fits(const RunRequest& request, const Manifest& manifest,
   const bool stops_others =
       request.multitask == Multitask::kInterrupt || request.multitask == Multitask::kRollback;
   return open.empty() && !stops_others && !request.base && request.input.messages.size() == 1 &&
-         manifest.status == ThreadStatus::kActive;
+         request.input.events.empty() && manifest.status == ThreadStatus::kActive;
 }
 
 Opening::Opening(const RunBook& book, Manifest manifest, Run run, const NewMessage& message,

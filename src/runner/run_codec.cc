@@ -241,15 +241,4 @@ std::string run_of(const Event& event) {
   return JsonFields(event.metadata.text()).take_string("runId").value_or("");
 }
 
-Json input_json(const std::vector<NewMessage>& messages) {
-  std::vector<std::string> objects;
-  for (const NewMessage& message : messages) {
-    JsonObject object;
-    object.add("role", to_string(message.role)).add("text", message.text);
-    add_any(object, "metadata", message.metadata);
-    objects.push_back(object.str());
-  }
-  return Json::trusted(json_array_of(objects));
-}
-
 }  // namespace skein

@@ -16,7 +16,4 @@ Result<Run> parse_run(std::string_view json);
 // metadata.runId of an event; empty: it is of no run.
 std::string run_of(const Event& event);
 
-// The messages as an array of objects.
-Json input_json(const std::vector<NewMessage>& messages);
-
 }  // namespace skein

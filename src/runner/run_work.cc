@@ -8,6 +8,7 @@
 #include "core/try.h"
 #include "runner/recovery.h"
 #include "runner/run_codec.h"
+#include "runner/run_input.h"
 #include "runner/run_mark.h"
 
 namespace skein {
@@ -25,23 +26,6 @@ Error wrong_status(const Manifest& manifest) {
 }
 
 }  // namespace
-
-Event input_event(const NewMessage& message, const std::string& run_id) {
-  JsonObject metadata;
-  metadata.add("runId", run_id);
-  if (!message.metadata.empty()) {
-    const JsonFields given(message.metadata.text());
-    for (const JsonFields::Field& field : given.others()) {
-      if (field.name != "runId") metadata.add_json(field.name, field.value);
-    }
-  }
-  Event event;
-  event.payload = Message{message.role, message.text};
-  event.memory_type = message.memory_type;
-  event.key = message.key;
-  event.metadata = Json::trusted(metadata.str());
-  return event;
-}
 
 RunWork::RunWork(const RunnerParts& parts, LiveRun& live, const RunCallbacks& callbacks, Run run,
                  Turn turn)
@@ -67,7 +51,9 @@ Result<RunOutcome> RunWork::run(const RunRequest& request,
   } else if (auto ready = prepare(request, roll_back, opening && opening->said(), input); !ready) {
     return refused(std::move(ready).error());
   }
-  if (opening && opening->said()) input = note_input(request.input.messages, {opening->message()});
+  if (opening && opening->said()) {
+    input = note_input(input_events(request.input, run_.id), {opening->message()});
+  }
   tell(callbacks_.on_start, run_);
 
   const auto respond = [&]() -> Result<Response> {
@@ -79,7 +65,8 @@ Result<RunOutcome> RunWork::run(const RunRequest& request,
 }
 
 Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
-  Result<void> ready = load_manifest();
+  Result<void> ready = check_still_asks();
+  if (ready) ready = load_manifest();
   if (ready) ready = settle_what_was_left();
   if (ready) {
     ++run_.resumed;
@@ -115,7 +102,7 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
     writer_.continue_from(*request.base);
   }
   SKEIN_TRY(go_back(roll_back));
-  return begin(said ? std::vector<NewMessage>() : request.input.messages, input);
+  return begin(said ? std::vector<Event>() : input_events(request.input, run_.id), input);
 }
 
 Result<void> RunWork::load_manifest() {
@@ -124,6 +111,13 @@ Result<void> RunWork::load_manifest() {
   manifest_ = std::move(*manifest);
   if (manifest_.status != ThreadStatus::kActive) return tl::unexpected(wrong_status(manifest_));
   return {};
+}
+
+// Others may have answered while this one waited for its turn.
+Result<void> RunWork::check_still_asks() {
+  SKEIN_ASSIGN(const auto now, parts_.book.find(run_.id));
+  if (now && now->question && now->resumed == run_.resumed) return {};
+  return fail(ErrorCode::kConflict, "the question of run " + run_.id + " was answered meanwhile");
 }
 
 Result<void> RunWork::settle_what_was_left() {
@@ -177,13 +171,11 @@ Result<bool> RunWork::nothing_else_since(Seq first, const std::vector<Run>& stop
 }
 
 // What is said to the run is written with its record; refused, it is the run that fails.
-Result<void> RunWork::begin(const std::vector<NewMessage>& messages, Result<void>& input) {
+Result<void> RunWork::begin(const std::vector<Event>& events, Result<void>& input) {
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
   run_.ended_at = Timestamp{};
-  std::vector<Event> events;
-  for (const NewMessage& message : messages) events.push_back(input_event(message, run_.id));
-  const std::vector<Append> appends = writer_.prepare(std::move(events));
+  const std::vector<Append> appends = writer_.prepare(events);
   std::vector<Result<Appended>> answers;
   const auto write = [&](std::optional<Version> waiting) {
     Result<void> begun;
@@ -206,15 +198,16 @@ Result<void> RunWork::begin(const std::vector<NewMessage>& messages, Result<void
   if (!begun) return begun;
   live_.waiting_version = 0;
   live_.tell_run(run_);
-  input = note_input(messages, answers);
+  input = note_input(events, answers);
   return {};
 }
 
-Result<void> RunWork::note_input(const std::vector<NewMessage>& messages,
+Result<void> RunWork::note_input(const std::vector<Event>& events,
                                  const std::vector<Result<Appended>>& answers) {
   SKEIN_ASSIGN(const auto seqs, writer_.settle(answers));
   for (std::size_t i = 0; i < seqs.size(); ++i) {
-    if (messages[i].role == Role::kUser) run_.user_seq = seqs[i];
+    const auto* message = std::get_if<Message>(&events[i].payload);
+    if (message != nullptr && message->role == Role::kUser) run_.user_seq = seqs[i];
   }
   return {};
 }

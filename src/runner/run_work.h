@@ -49,10 +49,11 @@ class RunWork {
   // came of them.
   Result<void> prepare(const RunRequest& request, const std::vector<std::string>& roll_back,
                        bool said, Result<void>& input);
+  Result<void> check_still_asks();
   Result<void> load_manifest();
   Result<void> settle_what_was_left();
-  Result<void> begin(const std::vector<NewMessage>& messages, Result<void>& input);
-  Result<void> note_input(const std::vector<NewMessage>& messages,
+  Result<void> begin(const std::vector<Event>& events, Result<void>& input);
+  Result<void> note_input(const std::vector<Event>& events,
                           const std::vector<Result<Appended>>& answers);
   Result<void> go_back(const std::vector<std::string>& roll_back);
   Result<bool> nothing_else_since(Seq first, const std::vector<Run>& stopped);
@@ -107,8 +108,5 @@ class RunWork {
   std::int64_t began_boot_ms_ = 0;
   double earlier_ms_ = 0;  // before it was resumed
 };
-
-// The message as an event of the run; metadata.runId is ours.
-Event input_event(const NewMessage& message, const std::string& run_id);
 
 }  // namespace skein

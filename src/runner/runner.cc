@@ -18,6 +18,7 @@
 #include "runner/recovery.h"
 #include "runner/run_codec.h"
 #include "runner/run_ids.h"
+#include "runner/run_input.h"
 #include "runner/run_stream.h"
 #include "runner/run_work.h"
 
@@ -170,7 +171,7 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
   run.parent_run = request.parent_run;
   run.metadata = request.metadata;
   run.kwargs = request.kwargs;
-  run.input = input_json(request.input.messages);
+  run.input = input_json(request.input);
   std::vector<std::string> stopped;
   if (request.multitask == Multitask::kInterrupt || request.multitask == Multitask::kRollback) {
     SKEIN_ASSIGN(stopped, stop_others(thread.id));
@@ -197,6 +198,10 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_
                                           (run->error ? ": " + run->error->message : ""));
   };
   if (!run->question) return nothing_open();
+  if (answer.resumed && *answer.resumed != run->resumed) {
+    return fail(ErrorCode::kConflict,
+                "the question was answered, and run " + run->id + " asks another one by now");
+  }
   for (const std::string& call : answer.calls) {
     const auto& calls = run->question->calls;
     if (std::none_of(calls.begin(), calls.end(),

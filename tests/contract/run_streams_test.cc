@@ -85,7 +85,7 @@ TEST_P(RunStreams, TellWhoeverJoinsWhatWasSoFarAndWhatComes) {
 TEST_P(RunStreams, OfARunThatIsSaidNothingTellItsTextOnce) {
   agent_waits();
   const ThreadId thread = thread_of();
-  must(store().append(said(thread, "hi")));
+  must_append(store(), thread, message("hi"));
   RunRequest request;
   request.agent_id = "agent";
   request.thread_id = thread.str();

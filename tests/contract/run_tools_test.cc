@@ -26,6 +26,22 @@ class RunTools : public RunContract {
                           .tools = std::move(tools),
                           .limits = limits});
   }
+  // Each time with a question of its own.
+  void agent_deletes_twice(std::atomic<int>& deletions) {
+    const auto remove = [&deletions](const ToolCall&, const std::stop_token&) {
+      ++deletions;
+      return ToolResult{.text = "deleted"};
+    };
+    agents_.set("agent", {.run = [](const EngineRequest& request, EngineSink&,
+                                    std::stop_token) -> Result<EngineTurn> {
+                            const auto done = std::count_if(
+                                request.messages.begin(), request.messages.end(),
+                                [](const auto& message) { return message.role == Role::kTool; });
+                            if (done == 2) return says("deleted 2");
+                            return calls("", {call("c" + std::to_string(done), "delete")});
+                          },
+                          .tools = {make_tool("delete", remove, true)}});
+  }
   static ToolCall call(std::string id, std::string name, std::string_view input = R"({"q":"x"})") {
     return {.id = std::move(id), .name = std::move(name), .input = json(input)};
   }
@@ -165,6 +181,39 @@ TEST_P(RunTools, ThatNeedAYesEndTheRunWithTheQuestion) {
       fails(later.resume(asked.run.id, {.yes = true}), ErrorCode::kConflict, {"no open question"}));
   EXPECT_THAT(scan_all(store(), "usage"), SizeIs(1));
   EXPECT_THAT(scan_all(store(), "runs_open"), IsEmpty());
+}
+
+TEST_P(RunTools, AreCalledByAnAnswerToTheirOwnQuestionOnly) {
+  std::atomic<int> deletions{0};
+  agent_deletes_twice(deletions);
+  const ThreadId thread = thread_of();
+  const RunOutcome asked = must(run(thread, "hi"));
+  const RunOutcome again = must(runner().resume(asked.run.id, {.yes = true}));
+  ASSERT_TRUE(again.run.question);
+  EXPECT_EQ(deletions, 1);
+  EXPECT_TRUE(fails(runner().resume(asked.run.id, {.yes = true, .resumed = asked.run.resumed}),
+                    ErrorCode::kConflict, {"asks another one"}));
+  EXPECT_EQ(deletions, 1);
+  EXPECT_EQ(
+      must(runner().resume(asked.run.id, {.yes = true, .resumed = again.run.resumed})).response,
+      "deleted 2");
+}
+
+TEST_P(RunTools, AreCalledOnceWhenTwoProcessesWaitToAnswer) {
+  std::atomic<int> deletions{0};
+  agent_deletes_twice(deletions);
+  const ThreadId thread = thread_of();
+  const std::string id = must(run(thread, "hi")).run.id;
+  // Both are taken on before either has the thread.
+  const Lease lease = must(store().lease(thread, "somebody", 10s, std::nullopt));
+  Runner other(store(), agents_, options());
+  must(runner().start_resume(id, {.yes = true}));
+  must(other.start_resume(id, {.yes = true}));
+  must(store().lease(thread, "somebody", 0s, lease.token));
+  must(runner().wait(id));
+  must(other.wait(id));
+  EXPECT_EQ(deletions, 1);
+  EXPECT_TRUE(must(runner().get(id)).question);
 }
 
 TEST_P(RunTools, ThatAPersonRefusesAreNotCalled) {

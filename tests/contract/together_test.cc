@@ -65,6 +65,29 @@ TEST_P(Together, ARefusalLeavesWhatCameBeforeAndWhatComesAfter) {
   EXPECT_THAT(texts(read_all(store(), thread)), ElementsAre("before", "after"));
 }
 
+TEST_P(Together, AThreadIsRemovedAndMadeAgain) {
+  const Manifest before = create_thread(store(), "a");
+  std::string cursor;
+  drain_text(store(), cursor);
+  Result<Manifest> made = tl::unexpected(Error{});
+  Result<Manifest> taken = tl::unexpected(Error{});
+  NewThread again;
+  again.agent_id = "b";
+  again.id = before.id;
+  must(store().together([&](Writes& in) {
+    taken = in.create(again);
+    UpdateOptions as_read;
+    as_read.expect_version = before.version;
+    const auto removed = in.remove(before.id, as_read);
+    if (removed && *removed) made = in.create(again);
+  }));
+  EXPECT_TRUE(fails(taken, ErrorCode::kConflict, {"exists already"}));
+  EXPECT_NE(must(made).version, before.version);
+  EXPECT_THAT(drain_text(store(), cursor), SizeIs(2));
+  backend_.reopen();
+  EXPECT_EQ(get_thread(store(), before.id).agent_id, "b");
+}
+
 TEST_P(Together, NothingIsWrittenForNothing) {
   create_thread(store());
   const auto before = whole_feed();

@@ -58,18 +58,17 @@ inline http::RouteSet test_routes(
   append.body = http::BodySpec{.schema = R"({"type":"object","required":["text"]})"};
   set.routes.push_back(std::move(append));
 
-  auto events =
-      route("GET", "/test/threads/{thread_id}/events", "events", Access::kRead,
-            [frames](Service& service, http::Request& request) -> http::Reply {
-              static std::mutex mutex;
-              const std::lock_guard lock(mutex);
-              if (!*frames) {
-                *frames = std::make_unique<http::ThreadFrames>(service.store());
-              }
-              const auto after = request.header("last-event-id");
-              return http::stream_response(http::thread_stream(
-                  service.store(), **frames, *request.thread_id, after ? std::stoull(*after) : 0));
-            });
+  auto events = route("GET", "/test/threads/{thread_id}/events", "events", Access::kRead,
+                      [frames](Service& service, http::Request& request) -> http::Reply {
+                        static std::mutex mutex;
+                        const std::lock_guard lock(mutex);
+                        if (!*frames) {
+                          *frames = std::make_unique<http::ThreadFrames>(service.store());
+                        }
+                        const auto after = request.header("last-event-id");
+                        return http::stream_response(http::thread_stream(
+                            **frames, *request.thread, after ? std::stoull(*after) : 0));
+                      });
   events.agent = http::AgentOf::kThread;
   set.routes.push_back(std::move(events));
 

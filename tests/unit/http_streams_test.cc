@@ -108,6 +108,28 @@ TEST_F(HttpStreams, EndWhenTheirThreadIsRemoved) {
   EXPECT_EQ(reader->ask("GET", "/healthz").status, 200);
 }
 
+// Its id is the same, what is in it is not: it was exported, and came back without a secret.
+TEST_F(HttpStreams, OfAThreadThatWasPutBackTellWhatIsInItNow) {
+  Store& store = server_.service().store();
+  NewThread again;
+  again.agent_id = "helper";
+  again.id = *ThreadId::parse(thread_);
+  again.fields.set("createdAt", Json::string(store.get(*again.id)->value().created_at.str()));
+  Event event;
+  event.payload = Message{Role::kUser, "nothing"};
+  again.events.push_back(event);
+  append("secret");
+  for (const bool read_to_the_end : {false, true}) {
+    auto reader = open();
+    EXPECT_TRUE(reader->next_event().has_value());
+    if (!read_to_the_end) reader.reset();
+    ASSERT_TRUE(server_.service().threads().remove(thread_).has_value());
+    if (read_to_the_end) EXPECT_FALSE(reader->next_event().has_value());
+    ASSERT_TRUE(store.create(again).has_value());
+    EXPECT_THAT(open()->next_event().value().data, testing::HasSubstr("nothing"));
+  }
+}
+
 TEST_F(HttpStreams, OfThreadsThatAreNotThereAreNotBegun) {
   EXPECT_EQ(server_.ask("GET", "/test/threads/000000000000/events").status, 404);
   EXPECT_EQ(server_.ask("GET", "/test/threads/..%2f..%2fx/events").status, 400);

@@ -158,6 +158,22 @@ TEST_F(LangGraphState, TheCacheFollowsAppendsAndBranches) {
   EXPECT_EQ(now().at("messages").as_array().size(), 3U);
 }
 
+TEST_F(LangGraphState, TheCacheForgetsAThreadThatWasPutBack) {
+  StateCache cache(*store_);
+  write(R"({"messages":"secret"})");
+  const Manifest before = manifest();
+  EXPECT_THAT(*must(cache.current(before)).values, HasSubstr("secret"));
+  must(store_->remove(id_));
+  NewThread again;
+  again.agent_id = "helper";
+  again.id = id_;
+  again.fields.set("createdAt", Json::string(before.created_at.str()));
+  must(store_->create(again));
+  write(R"({"messages":"nothing"})");
+  EXPECT_EQ(manifest().created_at, before.created_at);
+  EXPECT_THAT(*must(cache.current(manifest())).values, HasSubstr("nothing"));
+}
+
 TEST_F(LangGraphState, ItemsAreFoundByNamespaceAndFilter) {
   Items items(*store_, system_clock());
   must(items.put({"a", "b"}, "one", R"({"size":1,"tags":["x","y"]})"));

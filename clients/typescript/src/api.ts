@@ -985,6 +985,8 @@ export abstract class Operations {
       note?: string;
       /** Yes to these only */
       calls?: string[];
+      /** `resumed` of the run when it asked (0 if it has none): refused with 409 when it asks something else by now */
+      resumed?: number;
     },
     options: CallOptions & { idempotencyKey?: string } = {},
   ): Promise<Run> {

@@ -226,7 +226,7 @@ Result<StateView> StateCache::current(const Manifest& manifest) {
   if (auto found = shard.entries.find(thread); found != shard.entries.end()) {
     Entry& entry = found->second;
     shard.used.splice(shard.used.begin(), shard.used, entry.used);
-    const bool same = entry.created_at == manifest.created_at;
+    const bool same = entry.version == manifest.version;
     if (same && entry.state.head() >= manifest.last_seq) return entry.view;
     const Result<bool> straight = same ? read_on(entry, thread) : false;
     if (straight && *straight && entry.state.bytes() <= limits::kMaxStateBytes) {
@@ -242,7 +242,7 @@ Result<StateView> StateCache::current(const Manifest& manifest) {
   if (state.bytes() > kMaxBytes / 2) return view;
   shard.used.push_front(thread);
   const auto [entry, added] = shard.entries.emplace(
-      thread, Entry{std::move(state), view, manifest.created_at, 0, shard.used.begin()});
+      thread, Entry{std::move(state), view, manifest.version, 0, shard.used.begin()});
   charge(shard, entry->second);
   constexpr std::size_t kMaxEntries = 4096;
   while (shard.bytes > kMaxBytes || shard.entries.size() > kMaxEntries) {

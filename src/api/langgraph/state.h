@@ -130,7 +130,7 @@ class StateCache {
   struct Entry {
     ThreadState state;
     StateView view;
-    Timestamp created_at;  // of its thread, whose id another one may get
+    Version version = 0;  // of the manifest; with another it may be another thread of the same id
     std::size_t charged = 0;
     std::list<ThreadId>::iterator used;
   };

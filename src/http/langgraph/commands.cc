@@ -101,6 +101,19 @@ Reply run_start(LangGraph& graph, const Request& request, const Command& command
   return response;
 }
 
+// What the command answers, by the ids of the interrupts where it gives them.
+std::vector<std::pair<std::optional<std::string>, std::string>> responses_of(
+    const std::string& params) {
+  const std::string many = member(params, "responses");
+  std::vector<RawJson> all{params};
+  if (many.starts_with('[')) all = json_elements(many);
+  std::vector<std::pair<std::optional<std::string>, std::string>> responses;
+  for (const RawJson one : all) {
+    responses.emplace_back(json_to_string(member(one, "interrupt_id")), member(one, "response"));
+  }
+  return responses;
+}
+
 Reply input_respond(LangGraph& graph, const Request& request, Command command) {
   SKEIN_ASSIGN(const auto latest, latest_run(graph, command));
   if (!latest) {
@@ -111,13 +124,16 @@ Reply input_respond(LangGraph& graph, const Request& request, Command command) {
     return error_response(command, "invalid_argument",
                           "input.respond can only be used while the run is interrupted.");
   }
-  std::string answer = member(command.params, "response");
-  if (const std::string many = member(command.params, "responses"); many.starts_with('[')) {
-    std::vector<std::string> answers;
-    for (const RawJson one : json_elements(many)) answers.push_back(member(one, "response"));
-    answer = json_array_of(answers);
+  const std::string asked = interrupt_id(*latest);
+  std::string resume = "null";
+  for (const auto& [id, response] : responses_of(command.params)) {
+    if (id && *id != asked) {
+      return error_response(command, "no_such_interrupt",
+                            "The open interrupt is " + asked + ", not " + *id + ".");
+    }
+    resume = id ? JsonObject().add_json(*id, response).str() : response;
   }
-  command.params = JsonObject().add_json("input", answer).str();
+  command.params = JsonObject().add_json("input", resume).str();
   auto started =
       start_run(graph, request, command.thread_id, run_body(command, latest->agent_id, true));
   if (!started) return problem_answer(command, started.error());

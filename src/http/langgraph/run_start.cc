@@ -12,7 +12,6 @@
 #include "core/pause.h"
 #include "core/quote.h"
 #include "core/try.h"
-#include "http/langgraph/writing.h"
 
 namespace skein::http {
 
@@ -52,8 +51,15 @@ tl::expected<void, Problem> check_offered(const JsonFields& body) {
   if (json_to_double(member(body, "after_seconds")).value_or(0) > 0) {
     return refuse(422, "not_offered", "after_seconds is not offered: runs begin at once");
   }
-  if (is_given(member(member(body, "command"), "goto"))) {
+  const JsonFields command(member(body, "command"));
+  if (is_given(member(command, "goto"))) {
     return refuse(422, "not_offered", "command.goto is not offered: an agent has one node");
+  }
+  if (is_given(member(command, "update")) &&
+      (is_given(member(body, "input")) || member(command, "resume") != "null")) {
+    return refuse(422, "not_offered",
+                  "command.update beside input or command.resume is not offered: update the state "
+                  "first");
   }
   return {};
 }
@@ -70,10 +76,8 @@ std::vector<std::string> read_modes(const JsonFields& body) {
 }
 
 // A thread in which nothing was said yet takes the agent of its first run: it is made again, by the
-// same names.
-tl::expected<Manifest, Problem> rebind(LangGraph& graph, const Manifest& manifest,
-                                       const std::string& agent) {
-  Store& store = graph.service.store();
+// same names. kConflict, kNotFound: it is no longer as it was read.
+Result<Manifest> rebind(LangGraph& graph, const Manifest& manifest, const std::string& agent) {
   JsonFields fields(to_json(manifest));
   for (const char* name : {"threadId", "agentId", "alias"}) fields.take_string(name);
   fields.take_object("parent");
@@ -87,35 +91,52 @@ tl::expected<Manifest, Problem> rebind(LangGraph& graph, const Manifest& manifes
   }
   UpdateOptions options;
   options.expect_version = manifest.version;
-  SKEIN_TRY(store.remove(manifest.id, options));
-  SKEIN_ASSIGN(auto made, store.create(again));
+  Result<Manifest> made;
+  SKEIN_TRY(graph.service.store().together([&](Writes& in) {
+    const auto removed = in.remove(manifest.id, options);
+    if (removed && *removed) {
+      made = in.create(again);
+    } else {
+      made = fail(ErrorCode::kConflict, "thread " + manifest.id.str() + " changed meanwhile");
+    }
+  }));
   return made;
 }
 
-tl::expected<Manifest, Problem> make_thread(LangGraph& graph, const std::string& id,
-                                            const std::string& agent) {
+Result<Manifest> make_thread(LangGraph& graph, const std::string& id, const std::string& agent) {
   NewConversation conversation{.agent_id = agent};
   conversation.alias = id;
-  SKEIN_ASSIGN(auto made, graph.service.threads().create(conversation));
-  return made;
+  return graph.service.threads().create(conversation);
 }
 
+// Many may come for a thread that is not there yet, or that has no agent of its own: one of them
+// makes it, and the others find it made.
 tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& request,
                                            const std::string& id, const std::string& agent,
                                            const JsonFields& body) {
+  constexpr int kAttempts = 20;
   SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(id));
-  SKEIN_ASSIGN(auto manifest, graph.service.store().get(ref));
-  if (!manifest && member(body, "if_not_exists") == "\"create\"") {
-    return make_thread(graph, id, agent);
+  for (int attempt = 1;; ++attempt) {
+    SKEIN_ASSIGN(auto manifest, graph.service.store().get(ref));
+    Result<Manifest> made;
+    if (!manifest && member(body, "if_not_exists") == "\"create\"") {
+      made = make_thread(graph, id, agent);
+    } else if (!manifest || !request.caller.sees(manifest->agent_id)) {
+      return refuse(404, "not_found", "Thread with ID " + id + " not found");
+    } else if (manifest->agent_id == agent) {
+      return std::move(*manifest);
+    } else if (manifest->last_seq == 0) {
+      made = rebind(graph, *manifest, agent);
+    } else {
+      return refuse(409, "conflict",
+                    "thread " + id + " belongs to assistant " + quote(manifest->agent_id) +
+                        ", not " + quote(agent));
+    }
+    if (made) return std::move(*made);
+    if (made.error().code != ErrorCode::kConflict || attempt == kAttempts) {
+      return tl::unexpected(Problem(std::move(made).error()));
+    }
   }
-  if (!manifest || !request.caller.sees(manifest->agent_id)) {
-    return refuse(404, "not_found", "Thread with ID " + id + " not found");
-  }
-  if (manifest->agent_id == agent) return std::move(*manifest);
-  if (manifest->last_seq == 0) return rebind(graph, *manifest, agent);
-  return refuse(409, "conflict",
-                "thread " + id + " belongs to assistant " + quote(manifest->agent_id) + ", not " +
-                    quote(agent));
 }
 
 std::string kwargs_json(const JsonFields& body, const std::vector<std::string>& modes,
@@ -136,7 +157,7 @@ NewMessage input_message(const Event& event) {
   return {.role = message.role, .text = message.text, .metadata = event.metadata};
 }
 
-// Puts the values of a body into the request, or writes what no input can hold before the run.
+// Puts the values of a body into the request: the run writes them when its turn has come.
 tl::expected<void, Problem> add_input(LangGraph& graph, const Manifest& manifest,
                                       const std::string& values, RunRequest& request) {
   Service& service = graph.service;
@@ -157,15 +178,24 @@ tl::expected<void, Problem> add_input(LangGraph& graph, const Manifest& manifest
     return {};
   }
   if (plan.events.empty()) return {};
-  SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
-  if (busy && request.multitask == Multitask::kReject) return refuse(422, "busy", kBusy);
-  SKEIN_TRY(write_events(service, manifest.id, plan.events));
-  request.base.reset();
+  if (plan.events.front().base) {
+    // It was planned for the thread as it is.
+    SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
+    if (busy) return refuse(422, "busy", kBusy);
+    request.base.reset();
+  }
+  request.input.events = plan.events;
   return {};
 }
 
-// A person's answer to the question of the last run: true, "accept", {"type":"accept"},
-// {"decisions":[{"type":"approve"}]}, or the same by the id of the interrupt; else a no.
+bool is_uuid(std::string_view name) {
+  constexpr std::string_view kShape = "00000000-0000-0000-0000-000000000000";
+  return std::equal(name.begin(), name.end(), kShape.begin(), kShape.end(),
+                    [](char c, char shape) { return (c == '-') == (shape == '-'); });
+}
+
+// A person's answer: true, "accept", {"type":"accept"}, {"decisions":[{"type":"approve"}]}; else a
+// no.
 RunAnswer read_answer(std::string_view resume) {
   RunAnswer answer;
   if (resume == "true") answer.yes = true;
@@ -187,7 +217,22 @@ RunAnswer read_answer(std::string_view resume) {
   if (const auto decisions = member(resume, "decisions"); decisions != "null") {
     return read_answer(decisions);
   }
-  if (fields.others().size() == 1) return read_answer(fields.others().front().value);
+  return answer;
+}
+
+// The same to the question of a run, or by the id of its interrupt.
+tl::expected<RunAnswer, Problem> read_answer_to(const Run& run, std::string_view resume) {
+  const std::string asked = interrupt_id(run);
+  const JsonFields fields(resume);
+  const auto& all = fields.others();
+  const bool by_id = std::any_of(
+      all.begin(), all.end(), [](const JsonFields::Field& field) { return is_uuid(field.name); });
+  if (by_id && (all.size() != 1 || all.front().name != asked)) {
+    return refuse(409, "conflict",
+                  "the open interrupt is " + asked + ", and resume answers " + excerpt(resume));
+  }
+  RunAnswer answer = read_answer(by_id ? all.front().value : resume);
+  answer.resumed = run.resumed;
   return answer;
 }
 
@@ -196,15 +241,15 @@ ThreadId thread_of(const RunRequest& request) {
 }
 
 // The run whose question is to be answered.
-tl::expected<std::string, Problem> run_that_asks(LangGraph& graph, const Manifest& manifest) {
+tl::expected<Run, Problem> run_that_asks(LangGraph& graph, const Manifest& manifest) {
   RunQuery query;
   query.thread = manifest.id;
   query.limit = 1;
-  SKEIN_ASSIGN(const auto runs, graph.service.runner().list(query));
+  SKEIN_ASSIGN(auto runs, graph.service.runner().list(query));
   if (runs.empty() || !runs.front().question) {
     return refuse(409, "conflict", "no run of this thread waits for an answer");
   }
-  return runs.front().id;
+  return std::move(runs.front());
 }
 
 // What a client asks for: a run, or an answer to the question of one.
@@ -306,8 +351,11 @@ tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request
   if (const std::string resume = member(command, "resume"); thread_id && resume != "null") {
     auto asking = run_that_asks(graph, manifest);
     if (!asking) return tl::unexpected(asking.error());
-    order.asking = std::move(*asking);
-    order.answer = read_answer(resume);
+    auto answer = read_answer_to(*asking, resume);
+    if (!answer) return tl::unexpected(answer.error());
+    order.asking = std::move(asking->id);
+    started.resumes = true;
+    order.answer = std::move(*answer);
     return order;
   }
   std::string values = member(body, "input");

@@ -16,6 +16,7 @@ struct StartedRun {
   bool temporary = false;
   bool keeps = false;  // of one without a thread: that stays after the run
   bool cancel_on_disconnect = false;
+  bool resumes = false;  // it had asked a question, and goes on
 };
 
 // `thread_id` absent: a new thread, which goes with the run.

@@ -101,25 +101,34 @@ class RunFrames : public Stream {
 
   Result<void> tell_event(const Event& event) {
     SKEIN_TRY(begin());
+    known_ = event.seq <= options_.known_to;
     const std::string expected = state_.next_message_id(run_.id);
     if (event.base) {
       state_.add(event);
     } else {
       SKEIN_TRY(catch_up(event.seq));
     }
-    if (state_.checkpoint() != event.seq || state_.messages().empty()) return {};
-    const StateMessage& message = state_.messages().back();
     if (inputs_ > 0) {
-      fresh_.push_back(message.json);
-      if (--inputs_ > 0) return {};
-      tell_step("", std::exchange(fresh_, {}));
+      take_input(event.seq);
       return {};
     }
+    if (state_.checkpoint() != event.seq || state_.messages().empty()) return {};
+    const StateMessage& message = state_.messages().back();
     const auto* said = std::get_if<Message>(&event.payload);
     const bool by_tool = said != nullptr && said->role == Role::kTool;
     if (!by_tool) tell_rest(event, expected);
     tell_step(by_tool ? "tools" : "agent", {message.json});
     return {};
+  }
+
+  // All of it is one step. Several events may be one message.
+  void take_input(Seq seq) {
+    if (state_.checkpoint() == seq && !state_.messages().empty()) {
+      const StateMessage& message = state_.messages().back();
+      if (message.last == seq && message.first < seq && !fresh_.empty()) fresh_.pop_back();
+      if (message.last == seq) fresh_.push_back(message.json);
+    }
+    if (--inputs_ == 0) tell_step("", std::exchange(fresh_, {}));
   }
 
   void tell_step(std::string_view node, const std::vector<std::string>& messages) {
@@ -136,6 +145,7 @@ class RunFrames : public Stream {
   // --- Text that is not stored yet ---
 
   void tell_piece(std::string_view piece) {
+    known_ = false;
     text_ += piece;
     tell_text(state_.next_message_id(run_.id));
   }
@@ -156,7 +166,7 @@ class RunFrames : public Stream {
 
   // From where the reader is, which is behind the frame told last.
   void tell_text(const std::string& id) {
-    if (next_frame_ - 1 < options_.after.frame) return;
+    if (next_frame_ - 1 < options_.after.frame || known_) return;
     if (next_frame_ - 1 == options_.after.frame) told_ = std::max(told_, options_.after.text);
     if (told_ >= text_.size()) return;
     const std::string piece = text_.substr(told_);
@@ -218,7 +228,7 @@ class RunFrames : public Stream {
   // One of a mode. It is counted also where the reader does not want it.
   template <class Make>
   void emit_in(std::string_view mode, std::string_view event, Make make) {
-    const bool wanted = has(options_.modes, mode);
+    const bool wanted = has(options_.modes, mode) && !known_;
     if (has(numbered_, mode)) {
       const std::int64_t frame = next_frame_++;
       if (wanted && frame > options_.after.frame) push(event, make(), std::to_string(frame));
@@ -241,6 +251,7 @@ class RunFrames : public Stream {
   std::size_t inputs_;                       // messages of the input that did not come yet
   std::vector<std::string> fresh_;           // those that did
   bool begun_ = false;                       // the state is that of the run
+  bool known_ = false;                       // the reader has what is told now
   std::string text_;                         // said since the last frame that is stored
   std::size_t told_ = 0;                     // how much of it the reader has
   std::string introduced_;                   // the message whose metadata was told

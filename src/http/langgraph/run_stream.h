@@ -30,6 +30,8 @@ struct RunStreamOptions {
   // other modes have none, and may be told again to a reader who comes again.
   std::vector<std::string> modes;
   FrameCursor after{};
+  // Events that the reader has from before the run was resumed: their frames are only counted.
+  Seq known_to = 0;
   bool cancel_when_abandoned = false;
   bool temporary = false;  // its thread may go when this was read to its end
 };

@@ -98,6 +98,7 @@ Reply stream(const Shared& shared, const Request& request) {
   options.modes = modes_of(started->run);
   options.cancel_when_abandoned = started->cancel_on_disconnect;
   options.temporary = started->temporary && !started->keeps;
+  if (started->resumes) options.known_to = started->run.last_seq;
   SKEIN_ASSIGN(auto frames, run_stream(shared, started->run, std::move(options)));
   return stream_response(std::move(frames))
       .header("Content-Location", place_of(*started))

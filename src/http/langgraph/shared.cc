@@ -59,6 +59,19 @@ Result<std::string> open_interrupts(LangGraph& graph, const Manifest& manifest) 
   return JsonObject().add_json(runs.front().id, interrupts_json(runs.front())).str();
 }
 
+// As clients send it.
+std::string sent_messages(const Run& run) {
+  std::vector<std::string> messages;
+  for (const RawJson one : json_elements(run.input.text())) {
+    if (member(one, "role") == "null") continue;
+    messages.push_back(JsonObject()
+                           .add_json("role", member(one, "role"))
+                           .add_json("content", member(one, "text"))
+                           .str());
+  }
+  return json_array_of(messages);
+}
+
 }  // namespace
 
 std::string assistant_uuid(std::string_view agent_id) { return name_uuid(kGraphSpace, agent_id); }
@@ -122,9 +135,7 @@ Result<std::string> thread_json(LangGraph& graph, const Manifest& manifest) {
 std::string run_json(const Run& run, const std::string& thread_id, const Select& select) {
   const auto latest = std::max({run.created_at, run.started_at, run.ended_at});
   JsonObject kwargs;
-  kwargs.add_json(
-      "input",
-      JsonObject().add_json("messages", run.input.empty() ? "[]" : run.input.text()).str());
+  kwargs.add_json("input", JsonObject().add_json("messages", sent_messages(run)).str());
   const JsonFields kept(run.kwargs.empty() ? "{}" : run.kwargs.text());
   for (const auto& field : kept.others()) kwargs.add_json(field.name, field.value);
   Selected object(select);
@@ -140,6 +151,8 @@ std::string run_json(const Run& run, const std::string& thread_id, const Select&
   return object.str();
 }
 
+std::string interrupt_id(const Run& run) { return name_uuid(run.id, std::to_string(run.resumed)); }
+
 std::string interrupts_json(const Run& run) {
   if (!run.question) return "[]";
   std::vector<std::string> calls;
@@ -151,7 +164,7 @@ std::string interrupts_json(const Run& run) {
                         .str());
   }
   const std::string value = JsonObject().add_json("action_requests", json_array_of(calls)).str();
-  return json_array_of({JsonObject().add("id", run.id).add_json("value", value).str()});
+  return json_array_of({JsonObject().add("id", interrupt_id(run)).add_json("value", value).str()});
 }
 
 Result<langgraph::StateView> current_state(LangGraph& graph, ThreadId thread) {

@@ -92,28 +92,41 @@ Result<Manifest> write_supersteps(LangGraph& graph, Manifest manifest, RawJson s
   return manifest;
 }
 
+struct FoundOrMade {
+  Manifest manifest;
+  bool found = false;
+};
+
 Reply create(LangGraph& graph, const Request& request) {
   const JsonFields body(request.body);
   const auto id = json_to_string(member(body, "thread_id"));
   if (member(body, "ttl") != "null") {
     return refuse(422, "not_offered", "ttl is not offered: archive a thread with retention days");
   }
-  if (id) {
-    SKEIN_ASSIGN(const auto found, find_named(graph, *id));
-    if (found) {
-      const bool fine =
-          member(body, "if_exists") == "\"do_nothing\"" && request.caller.sees(found->agent_id);
-      if (!fine) return refuse(409, "conflict", "Thread already exists: " + *id);
-      SKEIN_ASSIGN(auto json, thread_json(graph, *found));
-      return json_response(std::move(json));
-    }
-  }
   std::string metadata = member(body, "metadata");
   if (metadata == "null") metadata = "{}";
-  auto made = make_thread(graph, request.caller, id, metadata);
-  if (!made) return tl::unexpected(made.error());
+  const auto find_or_make = [&]() -> tl::expected<FoundOrMade, Problem> {
+    if (id) {
+      SKEIN_ASSIGN(auto found, find_named(graph, *id));
+      if (found) return FoundOrMade{std::move(*found), true};
+    }
+    auto made = make_thread(graph, request.caller, id, metadata);
+    if (!made) return tl::unexpected(made.error());
+    return FoundOrMade{std::move(*made), false};
+  };
+  auto thread = find_or_make();
+  // Others may have made the same one in between.
+  if (!thread && id && thread.error().status == 409) thread = find_or_make();
+  if (!thread) return tl::unexpected(thread.error());
+  if (thread->found) {
+    const bool fine = member(body, "if_exists") == "\"do_nothing\"" &&
+                      request.caller.sees(thread->manifest.agent_id);
+    if (!fine) return refuse(409, "conflict", "Thread already exists: " + *id);
+    SKEIN_ASSIGN(auto json, thread_json(graph, thread->manifest));
+    return json_response(std::move(json));
+  }
   SKEIN_ASSIGN(const Manifest manifest,
-               write_supersteps(graph, std::move(*made), member(body, "supersteps")));
+               write_supersteps(graph, std::move(thread->manifest), member(body, "supersteps")));
   SKEIN_ASSIGN(auto json, thread_json(graph, manifest, false));
   return json_response(std::move(json));
 }

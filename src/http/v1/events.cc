@@ -173,13 +173,13 @@ Reply add_message(Service& service, Request& request) {
 
 // --- Following ---
 
-Reply stream_events(Service& service, ThreadFrames& frames, Request& request) {
+Reply stream_events(ThreadFrames& frames, const Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const auto after, request.query_number("after", 0, kLastSeq - 1));
   Seq seen = after.value_or(0);
   if (const auto last = request.header("Last-Event-ID")) {
     SKEIN_ASSIGN_OR_REFUSE(seen, parse_seq("Last-Event-ID", *last, 0));
   }
-  return stream_response(thread_stream(service.store(), frames, request.thread->id, seen));
+  return stream_response(thread_stream(frames, *request.thread, seen));
 }
 
 // --- The routes ---
@@ -257,8 +257,7 @@ std::vector<Route> reading_routes(const std::shared_ptr<ThreadFrames>& frames) {
        .agent = AgentOf::kThread,
        .parameters = {after_parameter(), last_event_id_parameter()},
        .responses = {streams("Events, without end.")},
-       .handler = [frames](Service& service,
-                           Request& request) { return stream_events(service, *frames, request); }},
+       .handler = [frames](Service&, Request& request) { return stream_events(*frames, request); }},
   };
 }
 

@@ -140,6 +140,9 @@ Reply answer_run(Service& service, Request& request) {
   answer.yes = fields.take_bool("yes").value_or(false);
   answer.note = text_in(fields, "note").value_or("");
   answer.calls = fields.take_strings("calls").value_or(std::vector<std::string>());
+  if (const auto resumed = fields.take_int("resumed")) {
+    answer.resumed = static_cast<std::uint32_t>(std::min<std::int64_t>(*resumed, UINT32_MAX));
+  }
   SKEIN_ASSIGN_OR_REFUSE(const Run run,
                          service.runner().start_resume(request.parameter("run_id"), answer));
   return run_response(202, run);
@@ -237,7 +240,10 @@ std::vector<Route> run_routes() {
        .agent = AgentOf::kRun,
        .body = takes(object(
            {must("yes", truth()), may("note", text(limits::kMaxItemTextBytes), "Said with a no"),
-            may("calls", list(text(256), limits::kMaxToolCallsPerTurn), "Yes to these only")})),
+            may("calls", list(text(256), limits::kMaxToolCallsPerTurn), "Yes to these only"),
+            may("resumed", whole(0),
+                "`resumed` of the run when it asked (0 if it has none): refused with 409 when it "
+                "asks something else by now")})),
        .responses = {gives(202, "The run.", named("Run"))},
        .handler = answer_run}));
   return routes;

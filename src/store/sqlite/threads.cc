@@ -226,7 +226,7 @@ class RemoveJob : public Job {
 
 }  // namespace
 
-Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
+Result<Manifest> create_thread(JobRunner& writer, const StoreOptions& options,
                                const NewThread& request) {
   SKEIN_TRY(check_new_thread(request));
   return run_job<CreateJob>(writer, options, request);
@@ -237,7 +237,7 @@ Result<Manifest> update_thread(JobRunner& writer, const StoreOptions& options, T
   return run_job<UpdateJob>(writer, options, id, patch, update);
 }
 
-Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options) {
+Result<bool> remove_thread(JobRunner& writer, ThreadId id, const UpdateOptions& options) {
   return run_job<RemoveJob>(writer, id, options);
 }
 

@@ -6,10 +6,10 @@
 
 namespace skein::sqlite {
 
-Result<Manifest> create_thread(Writer& writer, const StoreOptions& options,
+Result<Manifest> create_thread(JobRunner& writer, const StoreOptions& options,
                                const NewThread& request);
 Result<Manifest> update_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,
                                const ManifestPatch& patch, const UpdateOptions& update);
-Result<bool> remove_thread(Writer& writer, ThreadId id, const UpdateOptions& options);
+Result<bool> remove_thread(JobRunner& writer, ThreadId id, const UpdateOptions& options);
 
 }  // namespace skein::sqlite

@@ -31,9 +31,15 @@ class InTransaction final : public Writes {
   InTransaction(JobRunner& runner, const StoreOptions& options)
       : runner_(runner), options_(options) {}
 
+  Result<Manifest> create(const NewThread& thread) override {
+    return create_thread(runner_, options_, thread);
+  }
   Result<Manifest> update(ThreadId id, const ManifestPatch& patch,
                           const UpdateOptions& options) override {
     return update_thread(runner_, options_, id, patch, options);
+  }
+  Result<bool> remove(ThreadId id, const UpdateOptions& options) override {
+    return remove_thread(runner_, id, options);
   }
   std::vector<Result<Appended>> append(std::span<const Append> appends) override {
     return append_events(runner_, options_, appends);

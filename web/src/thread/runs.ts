@@ -118,7 +118,9 @@ export class RunFollower {
 
   async answer(yes: boolean, note: string): Promise<void> {
     if (!this.current) return;
-    const run = await post<Run>(["runs", this.current.runId, "answer"], { yes, ...(note ? { note } : {}) });
+    // Only the question that is shown: a second click must not answer the next one.
+    const { runId, resumed = 0 } = this.current;
+    const run = await post<Run>(["runs", runId, "answer"], { yes, resumed, ...(note ? { note } : {}) });
     this.ended.delete(run.runId);
     this.follow(run);
   }

@@ -1,0 +1,223 @@
+// Runs over the LangGraph surface: what many clients at once, and late answers, come to.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "support/http_server.h"
+
+namespace skein::test {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kConfig = R"({"defaultAgent":"echo","agents":{"other":{"engine":"echo"},
+  "slow":{"engine":"echo","options":{"delayMs":50}},
+  "asker":{"engine":"echo","capabilities":{"builtin":["work_items"],
+                                           "confirm":["list_work_items"]}}}})";
+
+class LangGraphRuns : public testing::Test {
+ protected:
+  LangGraphRuns() : server_({.config = kConfig}) {}
+
+  Answered post(const std::string& path, const std::string& body) {
+    return server_.ask("POST", path, body);
+  }
+  std::string make_thread(const std::string& body) {
+    return std::string(post("/threads", body).json().at("thread_id").as_string());
+  }
+  boost::json::array messages(const std::string& thread) {
+    return server_.ask("GET", "/threads/" + thread + "/state")
+        .json()
+        .at("values")
+        .at("messages")
+        .as_array();
+  }
+  // Asks twice, one question after the other.
+  std::string thread_that_asks() {
+    const std::string thread = make_thread(R"({"metadata":{"graph_id":"asker"}})");
+    const Answered asked =
+        post("/threads/" + thread + "/runs/wait",
+             R"({"assistant_id":"asker","input":{"messages":"/again list_work_items {}"}})");
+    EXPECT_EQ(asked.status, 200) << asked;
+    return thread;
+  }
+  std::string open_interrupt(const std::string& thread) {
+    const auto tasks = server_.ask("GET", "/threads/" + thread + "/state").json().at("tasks");
+    if (tasks.as_array().empty()) return "";
+    return std::string(tasks.at(0).at("interrupts").at(0).at("id").as_string());
+  }
+  Answered resume(const std::string& thread, const std::string& answer) {
+    return post("/threads/" + thread + "/runs/wait",
+                R"({"assistant_id":"asker","command":{"resume":)" + answer + "}}");
+  }
+  static std::string by_id(const std::string& id) { return R"({")" + id + R"(":true})"; }
+
+  // Their numbers (-1: none) and kinds.
+  static std::vector<std::pair<int, std::string>> frames(const std::string& stream) {
+    std::vector<std::pair<int, std::string>> found;
+    std::istringstream lines(stream);
+    bool inside = false;
+    for (std::string line; std::getline(lines, line);) {
+      if (!line.empty() && line.back() == '\r') line.pop_back();
+      if (line.empty() || line.starts_with(':')) {
+        inside = false;
+        continue;
+      }
+      if (!std::exchange(inside, true)) found.emplace_back(-1, "");
+      if (line.starts_with("id: ")) found.back().first = std::stoi(line.substr(4));
+      if (line.starts_with("event: ")) found.back().second = line.substr(7);
+    }
+    return found;
+  }
+
+  // The statuses of as many requests, all at once.
+  std::vector<int> at_once(int count, const std::string& path, const std::string& body) {
+    std::vector<int> statuses(static_cast<std::size_t>(count));
+    {
+      std::vector<std::jthread> clients;
+      for (int& status : statuses) {
+        clients.emplace_back([&] { status = post(path, body).status; });
+      }
+    }
+    return statuses;
+  }
+
+  TestServer server_;
+};
+
+TEST_F(LangGraphRuns, AnAnswerIsForOneQuestionOnly) {
+  const std::string thread = thread_that_asks();
+  const std::string first = open_interrupt(thread);
+  ASSERT_NE(first, "");
+  EXPECT_EQ(resume(thread, by_id("00000000-0000-0000-0000-000000000000")).status, 409);
+  EXPECT_EQ(open_interrupt(thread), first);
+  EXPECT_EQ(resume(thread, by_id(first)).status, 200);
+  const std::string second = open_interrupt(thread);
+  ASSERT_NE(second, "");
+  EXPECT_NE(second, first);
+
+  // A second click on the same button.
+  const std::size_t so_far = messages(thread).size();
+  const Answered late = resume(thread, by_id(first));
+  EXPECT_EQ(late.status, 409);
+  EXPECT_THAT(late.body, HasSubstr(second));
+  EXPECT_EQ(messages(thread).size(), so_far);
+  EXPECT_EQ(open_interrupt(thread), second);
+  EXPECT_EQ(resume(thread, by_id(second)).status, 200);
+  EXPECT_GT(messages(thread).size(), so_far);
+}
+
+TEST_F(LangGraphRuns, ACommandAnswersTheInterruptThatItNames) {
+  const std::string thread = thread_that_asks();
+  const std::string open = open_interrupt(thread);
+  const auto respond = [&](const std::string& id) {
+    return post("/threads/" + thread + "/commands",
+                R"({"id":1,"method":"input.respond","params":{"interrupt_id":")" + id +
+                    R"(","response":true}})");
+  };
+  const Answered wrong = respond("nonsense");
+  EXPECT_THAT(wrong.body, HasSubstr("no_such_interrupt"));
+  EXPECT_EQ(open_interrupt(thread), open);
+  EXPECT_THAT(respond(open).body, HasSubstr(R"("success")"));
+}
+
+TEST_F(LangGraphRuns, WhatIsDroppedNowhereElseIsRefused) {
+  const std::string thread = thread_that_asks();
+  for (const char* more : {R"("command":{"resume":true,"update":{"topic":"x"}})",
+                           R"("input":{"messages":"hi"},"command":{"update":{"topic":"x"}})"}) {
+    const Answered answered = post("/threads/" + thread + "/runs/wait",
+                                   R"({"assistant_id":"asker",)" + std::string(more) + "}");
+    EXPECT_EQ(answered.status, 422) << more;
+    EXPECT_THAT(answered.body, HasSubstr("command.update"));
+  }
+}
+
+// Input with other values, which a run writes when its turn has come.
+TEST_F(LangGraphRuns, InputIsWrittenWhenTheRunBegins) {
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"slow"}})");
+  const auto run = [&](const std::string& text, const std::string& strategy) {
+    return R"({"assistant_id":"slow","multitask_strategy":")" + strategy +
+           R"(","input":{"messages":[{"role":"user","content":")" + text + R"("}],"topic":")" +
+           text + R"("}})";
+  };
+  const Answered first = post("/threads/" + thread + "/runs", run("one two three four", "enqueue"));
+  ASSERT_EQ(first.status, 200) << first;
+  const Answered second = post("/threads/" + thread + "/runs/wait", run("second", "enqueue"));
+  ASSERT_EQ(second.status, 200) << second;
+  std::vector<std::string> said;
+  for (const auto& message : messages(thread)) {
+    said.emplace_back(message.at("content").as_string());
+  }
+  EXPECT_THAT(said,
+              testing::ElementsAre("one two three four", "one two three four", "second", "second"));
+  EXPECT_EQ(second.json().at("topic").as_string(), "second");
+  const auto kept = server_.ask("GET", "/threads/" + thread + "/runs").json().at(0).at("kwargs");
+  EXPECT_EQ(kept.at("input").at("messages").at(0).at("content").as_string(), "second");
+
+  ASSERT_EQ(post("/threads/" + thread + "/runs", run("third of four words", "enqueue")).status,
+            200);
+  ASSERT_EQ(post("/threads/" + thread + "/runs/wait", run("fourth", "rollback")).status, 200);
+  const auto now = messages(thread);
+  EXPECT_EQ(now.at(now.size() - 2).at("content").as_string(), "fourth");
+  EXPECT_EQ(now.at(now.size() - 3).at("content").as_string(), "second");
+}
+
+TEST_F(LangGraphRuns, WhatAResumedRunSaidBeforeIsNotToldAgain) {
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"asker"}})");
+  const auto stream = [&](const std::string& more) {
+    return frames(
+        post("/threads/" + thread + "/runs/stream",
+             R"({"assistant_id":"asker","stream_mode":["values","updates"],)" + more + "}")
+            .body);
+  };
+  const auto before = stream(R"("input":{"messages":"/again list_work_items {}"})");
+  const auto after = stream(R"("command":{"resume":true})");
+  int last = 0;
+  for (const auto& [id, event] : before) last = std::max(last, id);
+  ASSERT_GT(last, 0);
+  EXPECT_EQ(after.front().second, "metadata");
+  EXPECT_EQ(after.at(1).first, last + 1);
+}
+
+TEST_F(LangGraphRuns, InputWithOtherValuesIsOneStep) {
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"echo"}})");
+  const auto told =
+      frames(post("/threads/" + thread + "/runs/stream",
+                  R"({"assistant_id":"echo","stream_mode":["values","updates"],"input":{"topic":"x",
+               "messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"",
+                 "tool_calls":[{"id":"c","name":"look","args":{}}]},
+               {"role":"tool","tool_call_id":"c","content":"found"}]}})")
+                 .body);
+  std::vector<std::string> events;
+  for (const auto& [id, event] : told) events.push_back(event);
+  EXPECT_THAT(events, testing::ElementsAre("metadata", "values", "updates", "values"));
+}
+
+TEST_F(LangGraphRuns, ThreadsThatManyMakeAtOnceAreMadeOnce) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string id = "10000000-0000-4000-8000-00000000000" + std::to_string(i);
+    const std::string body = R"({"thread_id":")" + id + R"(","if_exists":"do_nothing"})";
+    EXPECT_THAT(at_once(6, "/threads", body), testing::Each(200));
+    const std::string fresh = "20000000-0000-4000-8000-00000000000" + std::to_string(i);
+    const std::string run = R"({"assistant_id":"echo","if_not_exists":"create",)"
+                            R"("multitask_strategy":"enqueue","input":{"messages":"hi"}})";
+    EXPECT_THAT(at_once(4, "/threads/" + fresh + "/runs/wait", run), testing::Each(200));
+    EXPECT_EQ(messages(fresh).size(), 8U);
+  }
+}
+
+TEST_F(LangGraphRuns, FirstRunsThatManyStartAtOnceBindTheThreadOnce) {
+  for (int i = 0; i < 10; ++i) {
+    const std::string thread = make_thread("{}");
+    const std::string run =
+        R"({"assistant_id":"other","multitask_strategy":"enqueue","input":{"messages":"hi"}})";
+    EXPECT_THAT(at_once(4, "/threads/" + thread + "/runs/wait", run), testing::Each(200));
+    EXPECT_EQ(messages(thread).size(), 8U);
+  }
+}
+
+}  // namespace
+}  // namespace skein::test
