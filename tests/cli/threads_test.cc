@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "program.h"
+#include "skein/store.h"
+#include "support/builders.h"
+#include "support/expect.h"
 
 namespace skein::test {
 namespace {
@@ -246,6 +249,25 @@ TEST_P(ThreadCommands, ForkCopiesUpToAPointAndNamesItsParent) {
   EXPECT_EQ(shown.at("parent").at("seq").as_int64(), 1);
   EXPECT_THAT(workspace_.texts(workspace_.run({"thread", "fork", id}).out_line()),
               ElementsAre("one", "two"));
+}
+
+TEST_P(ThreadCommands, AForkLosesTheMarkOfATemporaryThreadThatNobodyElseSets) {
+  const std::string store = workspace_.url(GetParam(), "served");
+  NewThread temporary;
+  temporary.agent_id = "echo";
+  temporary.fields = patch(R"({"metadata":{"langgraph_temporary":true,"user":"ada"}})");
+  const std::string id = must(must(open_store(store))->create(temporary)).id.str();
+  const std::string fork = workspace_.run({"thread", "fork", id, "--store", store}).out_line();
+  const Ran shown = workspace_.run({"thread", "show", fork, "--store", store, "--json"});
+  EXPECT_THAT(shown.out, HasSubstr(R"("metadata":{"user":"ada"})"));
+  const std::string mark = R"({"langgraph_temporary":true})";
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"thread", "create", "--store", store, "--metadata", mark},
+           {"thread", "update", fork, "--store", store, "--metadata", mark}}) {
+    const Ran refused = workspace_.run(command);
+    EXPECT_EQ(refused.code, 1) << refused;
+    EXPECT_THAT(refused.err, HasSubstr("langgraph_temporary"));
+  }
 }
 
 TEST_P(ThreadCommands, DeleteRemovesTheThreadAndAsksBefore) {

@@ -22,7 +22,8 @@ using testing::IsEmpty;
 constexpr const char* kConfig =
     R"({"agents":{"worker":{"engine":"echo","capabilities":{"builtin":["work_items"]}},)"
     R"("asker":{"engine":"echo","capabilities":{"builtin":["work_items"],)"
-    R"("confirm":["list_work_items"]}}},"defaultAgent":"echo"})";
+    R"("confirm":["list_work_items"]}},)"
+    R"("slow":{"engine":"echo","options":{"delayMs":60000}}},"defaultAgent":"echo"})";
 constexpr const char* kNowhere = "00000000-0000-6000-8000-000000000fff";
 
 class LangGraphRoutes : public testing::Test {
@@ -284,6 +285,129 @@ TEST_F(LangGraphRoutes, ANumberOfAFrameMeansTheSameInEveryMode) {
   });
   EXPECT_EQ(complete, std::count_if(all.begin(), all.end(),
                                     [](const SseEvent& event) { return event.type == "values"; }));
+}
+
+// --- Several runs at once ---
+
+class LangGraphCancel : public LangGraphRoutes {
+ protected:
+  // On a thread of its own.
+  struct Slow {
+    std::string thread;
+    std::string run;
+  };
+  Slow start() {
+    const std::string thread = make_thread();
+    const Answered made =
+        server_.ask("POST", "/threads/" + thread + "/runs",
+                    R"({"assistant_id":"slow","input":{"messages":"never to be said"}})");
+    EXPECT_EQ(made.status, 200) << made;
+    return {thread, std::string(made.json().at("run_id").as_string())};
+  }
+  int cancel(const std::string& body, const std::string& query = {}) {
+    return server_.ask("POST", "/runs/cancel" + query, body).status;
+  }
+  static std::string ids(const Slow& slow) { return R"({"run_ids":[")" + slow.run + R"("])"; }
+  bool goes_on(const Slow& slow) { return !must(server_.service().runner().get(slow.run)).ended(); }
+  // Waits for its end.
+  std::string end_of(const Slow& slow) {
+    const std::string run = "/threads/" + slow.thread + "/runs/" + slow.run;
+    EXPECT_EQ(server_.ask("GET", run + "/join").status, 200);
+    return std::string(server_.ask("GET", run).json().at("status").as_string());
+  }
+};
+
+TEST_F(LangGraphCancel, StopsRunsOfTheThreadThatIsNamed) {
+  const Slow one = start();
+  const Slow two = start();
+  EXPECT_EQ(cancel(ids(one) + R"(,"thread_id":")" + two.thread + R"("})"), 404);
+  EXPECT_EQ(cancel(ids(one) + R"(,"thread_id":"00000000-0000-4000-8000-0123456789ab"})"), 404);
+  EXPECT_EQ(cancel(ids(one) + "}", "?action=rollback"), 422);
+  EXPECT_EQ(cancel("{}"), 422);
+  EXPECT_EQ(cancel(ids(one) + R"(,"status":"all"})"), 422);
+  EXPECT_TRUE(goes_on(one));
+  EXPECT_EQ(cancel(ids(one) + R"(,"thread_id":")" + one.thread + R"("})", "?action=interrupt"),
+            204);
+  EXPECT_EQ(end_of(one), "interrupted");
+  EXPECT_TRUE(goes_on(two));
+  EXPECT_EQ(cancel(ids(two) + "}"), 204);
+  EXPECT_EQ(end_of(two), "interrupted");
+}
+
+TEST_F(LangGraphCancel, StopsRunsByTheirStatusThatTheCallerSees) {
+  const Slow one = start();
+  const Slow two = start();
+  EXPECT_EQ(cancel(R"({"status":"running","thread_id":")" + one.thread + R"("})"), 204);
+  EXPECT_EQ(end_of(one), "interrupted");
+  EXPECT_TRUE(goes_on(two));
+  const std::string others = server_.make_key(http::Access::kWrite, {"echo"});
+  EXPECT_EQ(server_.ask("POST", "/runs/cancel", R"({"status":"all"})", others).status, 204);
+  EXPECT_TRUE(goes_on(two));
+  const std::string mine = server_.make_key(http::Access::kWrite, {"slow"});
+  EXPECT_EQ(server_.ask("POST", "/runs/cancel", R"({"status":"all"})", mine).status, 204);
+  EXPECT_TRUE(must(server_.service().runner().wait(two.run)).ended());
+}
+
+// --- Lists, and what is not offered ---
+
+TEST_F(LangGraphRoutes, CronsAreFoundSortedAndShownAsAskedFor) {
+  for (const char* schedule : {"0 3 * * *", "0 4 * * *"}) {
+    const std::string cron = R"({"assistant_id":"echo","schedule":")" + std::string(schedule) +
+                             R"(","input":{"messages":"hi"},"metadata":{}})";
+    EXPECT_EQ(server_.ask("POST", "/runs/crons", cron).status, 200);
+  }
+  const auto schedules = [&](const std::string& body) {
+    std::vector<std::string> found;
+    const auto crons = server_.ask("POST", "/runs/crons/search", body).json();
+    for (const auto& cron : crons.as_array()) found.emplace_back(cron.at("schedule").as_string());
+    return found;
+  };
+  EXPECT_THAT(schedules("{}"), ElementsAre("0 3 * * *", "0 4 * * *"));
+  EXPECT_THAT(schedules(R"({"sort_by":"cron_id","sort_order":"desc"})"),
+              ElementsAre("0 4 * * *", "0 3 * * *"));
+  EXPECT_THAT(schedules(R"({"sort_by":"cron_id","sort_order":"asc","limit":1})"),
+              ElementsAre("0 3 * * *"));
+  EXPECT_EQ(server_.ask("POST", "/runs/crons/search", R"({"select":["schedule"],"limit":1})").body,
+            R"([{"schedule":"0 3 * * *"}])");
+  // No cron has metadata.
+  EXPECT_THAT(schedules(R"({"metadata":{"user":"ada"}})"), IsEmpty());
+  EXPECT_EQ(server_.ask("POST", "/runs/crons/count", R"({"metadata":{"user":"ada"}})").body, "0");
+  EXPECT_EQ(server_.ask("POST", "/runs/crons/count", R"({"metadata":{}})").body, "2");
+}
+
+TEST_F(LangGraphRoutes, AssistantsAreSorted) {
+  const auto names = [&](const std::string& body) {
+    std::vector<std::string> found;
+    const auto all = server_.ask("POST", "/assistants/search", body).json();
+    for (const auto& one : all.as_array()) found.emplace_back(one.at("name").as_string());
+    return found;
+  };
+  EXPECT_THAT(names(R"({"sort_by":"name","sort_order":"asc"})"),
+              ElementsAre("asker", "echo", "slow", "worker"));
+  EXPECT_THAT(names(R"({"sort_by":"name","sort_order":"desc","limit":2,"offset":1})"),
+              ElementsAre("slow", "echo"));
+}
+
+TEST_F(LangGraphRoutes, WhatIsNotOfferedIsRefusedByName) {
+  const std::string thread = make_thread();
+  const std::string cron =
+      R"({"assistant_id":"echo","schedule":"0 3 * * *","input":{"messages":"hi"},)";
+  for (const auto& [method, path, body, field] : std::vector<std::array<std::string, 4>>{
+           {"PATCH", "/threads/" + thread, R"({"metadata":{"a":1},"ttl":{"ttl":5}})", "ttl"},
+           {"PATCH", "/threads/" + thread, R"({"ttl":{"ttl":5}})", "ttl"},
+           {"PUT", "/store/items", R"({"namespace":["a"],"key":"k","value":{},"ttl":5})", "ttl"},
+           {"POST", "/runs/crons", cron + R"("metadata":{"user":"ada"}})", "metadata"},
+           {"POST", "/runs/crons", cron + R"("on_run_completed":"delete"})", "on_run_completed"}}) {
+    const Answered refused = server_.ask(method, path, body);
+    EXPECT_EQ(refused.status, 422) << method << path << refused;
+    EXPECT_THAT(refused.body, HasSubstr(field)) << path;
+  }
+  EXPECT_EQ(server_.ask("GET", "/store/items?namespace=a&key=k").body, "null");
+  EXPECT_EQ(server_.ask("POST", "/runs/crons/count", "{}").body, "0");
+  EXPECT_EQ(server_.ask("PATCH", "/threads/" + thread, "{}").status, 400);
+  // Nothing given is nothing asked for.
+  EXPECT_EQ(server_.ask("PATCH", "/threads/" + thread, R"({"metadata":{},"ttl":null})").status,
+            200);
 }
 
 }  // namespace

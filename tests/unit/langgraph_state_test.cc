@@ -184,6 +184,13 @@ TEST_F(LangGraphState, ItemsAreFoundByNamespaceAndFilter) {
   EXPECT_EQ(must(items.search({.filter = R"({"size":{"$gte":2}})"})).size(), 2U);
   EXPECT_EQ(must(items.search({.filter = R"({"tags":["y"]})"})).size(), 1U);
   EXPECT_EQ(must(items.search({.filter = R"({"size":"2"})"})).size(), 0U);
+  EXPECT_EQ(must(items.search({.filter = R"({"size":{"$ne":2}})"})).size(), 2U);
+  // What is not there differs from everything, and meets nothing else.
+  EXPECT_EQ(must(items.search({.filter = R"({"tags":{"$ne":["x","y"]}})"})).size(), 2U);
+  EXPECT_EQ(must(items.search({.filter = R"({"tags":{"$ne":null}})"})).size(), 3U);
+  EXPECT_EQ(must(items.search({.filter = R"({"none":{"$ne":1,"$lt":2}})"})).size(), 0U);
+  EXPECT_EQ(must(items.search({.filter = R"({"none":{"$eq":null}})"})).size(), 0U);
+  EXPECT_EQ(must(items.search({.filter = R"({"none":null})"})).size(), 0U);
   EXPECT_FALSE(items.search({.filter = R"({"size":{"$where":"1"}})"}));
   EXPECT_THAT(must(items.get({"ab"}, "three/%")).value(), HasSubstr(R"("size":3)"));
   EXPECT_THAT(must(items.namespaces({.max_depth = 1})),

@@ -84,6 +84,8 @@ TEST_F(McpTools, SayHowToMendACall) {
   EXPECT_THAT(wrong("create_conversation", R"({"messages":[{"role":"user"}]})"),
               HasSubstr("each of \"messages\" must be"));
   EXPECT_THAT(wrong("create_conversation", R"({"agent":"../evil"})"), HasSubstr("../evil"));
+  EXPECT_THAT(wrong("create_conversation", R"({"metadata":{"langgraph_temporary":true}})"),
+              HasSubstr("langgraph_temporary"));
   EXPECT_FALSE(call("list_threads", R"({"project":null})").is_error);
 }
 

@@ -78,6 +78,7 @@ Result<void> scan_items(Store& store, const Namespace& below,
                           limits::kMaxItemsLookedAt));
 }
 
+// A value that is not there is empty: it differs from every other.
 Result<bool> meets_operator(RawJson value, const std::string& name, RawJson operand) {
   const auto number = json_to_double(value);
   const auto wanted = json_to_double(operand);
@@ -102,11 +103,12 @@ Result<bool> meets_operator(RawJson value, const std::string& name, RawJson oper
 }
 
 Result<bool> meets_member(RawJson value, RawJson wanted) {
-  if (!wanted.starts_with('{')) return json_contains(value, wanted);
+  const auto contains = [&] { return !value.empty() && json_contains(value, wanted); };
+  if (!wanted.starts_with('{')) return contains();
   const JsonFields operators(wanted);
   const bool any = std::any_of(operators.others().begin(), operators.others().end(),
                                [](const auto& field) { return field.name.starts_with('$'); });
-  if (!any) return json_contains(value, wanted);
+  if (!any) return contains();
   for (const auto& field : operators.others()) {
     SKEIN_ASSIGN(const bool met, meets_operator(value, field.name, field.value));
     if (!met) return false;
@@ -125,8 +127,8 @@ Result<bool> meets(RawJson value, RawJson filter) {
     // Also where it is not there, an operator that nobody knows is told.
     SKEIN_ASSIGN(
         const bool met,
-        meets_member(found == there.others().rend() ? "null" : found->value, member.value));
-    if (!met || found == there.others().rend()) return false;
+        meets_member(found == there.others().rend() ? RawJson() : found->value, member.value));
+    if (!met) return false;
   }
   return true;
 }

@@ -1,5 +1,6 @@
 // Assistants are the agents of the workspace. They are defined in files, and only read here.
 #include <filesystem>
+#include <utility>
 
 #include "core/json_array.h"
 #include "core/json_contains.h"
@@ -7,6 +8,7 @@
 #include "core/json_object.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "http/langgraph/listing.h"
 #include "http/langgraph/shared.h"
 #include "skein/agents.h"
 
@@ -60,33 +62,12 @@ std::vector<const AgentDefinition*> find_all(LangGraph& graph, const Request& re
   return found;
 }
 
-std::string selected(const std::string& json, const std::vector<std::string>& select) {
-  if (select.empty()) return json;
-  JsonObject object;
-  for (const JsonFields fields(json); const auto& field : fields.others()) {
-    if (std::find(select.begin(), select.end(), field.name) != select.end()) {
-      object.add_json(field.name, field.value);
-    }
-  }
-  return object.str();
-}
-
 Reply search(LangGraph& graph, const Request& request) {
-  JsonFields body(request.body);
-  const auto found = find_all(graph, request);
-  const auto limit = static_cast<std::size_t>(body.take_int("limit").value_or(10));
-  const auto offset = static_cast<std::size_t>(body.take_int("offset").value_or(0));
-  const auto select = body.take_strings("select").value_or(std::vector<std::string>());
-  std::vector<std::string> page;
-  for (std::size_t i = offset; i < found.size() && page.size() < limit; ++i) {
-    page.push_back(selected(assistant_json(graph, *found[i]), select));
+  std::vector<std::string> found;
+  for (const AgentDefinition* agent : find_all(graph, request)) {
+    found.push_back(assistant_json(graph, *agent));
   }
-  Response response = json_response(json_array_of(page));
-  if (offset + page.size() < found.size()) {
-    response.header("X-Pagination-Next", std::to_string(offset + page.size()));
-  }
-  response.header("X-Pagination-Total", std::to_string(found.size()));
-  return response;
+  return listed(std::move(found), request.body);
 }
 
 // Calls `answer` with the assistant of the path.

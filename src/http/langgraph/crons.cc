@@ -5,10 +5,12 @@
 
 #include "api/langgraph/messages.h"
 #include "core/json_array.h"
+#include "core/json_contains.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "http/langgraph/listing.h"
 #include "http/langgraph/shared.h"
 #include "skein/triggers.h"
 
@@ -16,6 +18,7 @@ namespace skein::http {
 namespace {
 
 constexpr std::string_view kPrefix = "trigger-";
+constexpr std::string_view kMetadata = "{}";  // of every cron
 constexpr std::string_view kUuidPrefix = "00000000-0000-8000-";
 
 // "trigger-" and 16 digits, as a UUID, and back.
@@ -45,7 +48,7 @@ std::string cron_json(const TriggerInfo& info) {
       .add_json("end_time", "null")
       .add("enabled", true)
       .add_json("payload", payload)
-      .add_json("metadata", "{}")
+      .add_json("metadata", kMetadata)
       .add("created_at", trigger.created_at.str())
       .add("updated_at", trigger.created_at.str());
   if (info.next) {
@@ -75,6 +78,13 @@ Reply create(LangGraph& graph, const Request& request) {
       return refuse(422, "not_offered", std::string(name) + " is not offered");
     }
   }
+  if (const std::string metadata = member(request.body, "metadata");
+      metadata != "null" && metadata != "{}") {
+    return refuse(422, "not_offered", "metadata of a cron is not offered");
+  }
+  if (member(request.body, "on_run_completed") == "\"delete\"") {
+    return refuse(422, "not_offered", "on_run_completed must be keep: threads of crons stay");
+  }
   if (member(request.body, "enabled") == "false") {
     return refuse(422, "not_offered", "enabled must be true: delete a cron instead");
   }
@@ -91,8 +101,10 @@ Reply create(LangGraph& graph, const Request& request) {
 Result<std::vector<TriggerInfo>> find_all(LangGraph& graph, const Request& request) {
   const auto assistant = json_to_string(member(request.body, "assistant_id"));
   const auto wanted = assistant ? find_agent(graph, request.caller, *assistant) : std::nullopt;
+  const std::string metadata = member(request.body, "metadata");
   const bool none = (assistant && !wanted) || member(request.body, "thread_id") != "null" ||
-                    member(request.body, "enabled") == "false";
+                    member(request.body, "enabled") == "false" ||
+                    (metadata != "null" && !json_contains(kMetadata, metadata));
   std::vector<TriggerInfo> found;
   if (none) return found;
   SKEIN_ASSIGN(auto all, graph.service.triggers().list());
@@ -106,16 +118,9 @@ Result<std::vector<TriggerInfo>> find_all(LangGraph& graph, const Request& reque
 
 Reply search(LangGraph& graph, const Request& request) {
   SKEIN_ASSIGN(const auto found, find_all(graph, request));
-  const auto limit =
-      static_cast<std::size_t>(json_to_int(member(request.body, "limit")).value_or(10));
-  const auto offset =
-      static_cast<std::size_t>(json_to_int(member(request.body, "offset")).value_or(0));
-  std::vector<std::string> shown;
-  for (std::size_t i = offset; i < found.size() && shown.size() < limit; ++i) {
-    shown.push_back(cron_json(found[i]));
-  }
-  return json_response(json_array_of(shown))
-      .header("X-Pagination-Total", std::to_string(found.size()));
+  std::vector<std::string> crons;
+  for (const TriggerInfo& info : found) crons.push_back(cron_json(info));
+  return listed(std::move(crons), request.body);
 }
 
 Reply remove(LangGraph& graph, const Request& request) {
@@ -138,12 +143,16 @@ constexpr const char* kCreateBody =
     R"({"type":"object","required":["assistant_id","schedule"],"properties":{)"
     R"("assistant_id":{"type":"string"},"schedule":{"type":"string"},)"
     R"("timezone":{"type":["string","null"]},"input":{"type":["object","null"]},)"
-    R"("enabled":{"type":["boolean","null"]}}})";
+    R"("enabled":{"type":["boolean","null"]},"metadata":{"type":["object","null"]},)"
+    R"("on_run_completed":{"enum":["delete","keep",null]}}})";
 constexpr const char* kSearchBody =
     R"({"type":"object","properties":{"assistant_id":{"type":["string","null"]},)"
     R"("thread_id":{"type":["string","null"]},"enabled":{"type":["boolean","null"]},)"
     R"("limit":{"type":["integer","null"],"minimum":1,"maximum":1000},)"
-    R"("offset":{"type":["integer","null"],"minimum":0}}})";
+    R"("offset":{"type":["integer","null"],"minimum":0},"metadata":{"type":["object","null"]},)"
+    R"("sort_by":{"enum":["cron_id","assistant_id","thread_id","created_at","updated_at",)"
+    R"("next_run_date",null]},"sort_order":{"enum":["asc","desc",null]},)"
+    R"("select":{"type":["array","null"],"items":{"type":"string"}}}})";
 
 }  // namespace
 

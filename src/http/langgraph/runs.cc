@@ -195,17 +195,66 @@ Reply cancel(const Shared& shared, const Request& request, const Run& run) {
   });
 }
 
-Reply cancel_many(const Shared& shared, const Request& request) {
-  const std::string body = request.body;
+// The thread that a body names; nothing: it names none.
+tl::expected<std::optional<ThreadId>, Problem> named_thread(LangGraph& graph,
+                                                            const Request& request) {
+  const auto id = json_to_string(member(request.body, "thread_id"));
+  if (!id) return std::nullopt;
+  SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(*id));
+  SKEIN_ASSIGN(const auto manifest, graph.service.store().get(ref));
+  if (manifest && request.caller.sees(manifest->agent_id)) return manifest->id;
+  return refuse(404, "not_found", "Thread with ID " + *id + " not found");
+}
+
+// Those that work, or wait for their turn ("running", "pending" or "all"), as far as the caller
+// sees them.
+Result<std::vector<std::string>> open_runs(LangGraph& graph, const Caller& caller,
+                                           std::optional<ThreadId> thread,
+                                           std::string_view status) {
+  Service& service = graph.service;
+  SKEIN_ASSIGN(auto threads, busy_threads(service.store(), service.clock()));
+  if (thread) std::erase_if(threads, [&](ThreadId busy) { return busy != *thread; });
   std::vector<std::string> ids;
-  if (auto named = JsonFields(body).take_strings("run_ids")) ids = std::move(*named);
-  for (const std::string& id : ids) {
-    auto run = shared->service.runner().get(id);
-    if (!run) return refuse(404, "not_found", "Run not found: " + id);
-    if (!request.caller.sees(run->agent_id))
-      return refuse(404, "not_found", "Run not found: " + id);
+  for (const ThreadId busy : threads) {
+    for (const RunStatus open : {RunStatus::kPending, RunStatus::kRunning}) {
+      if (status != "all" && status != to_string(open)) continue;
+      RunQuery query;
+      query.thread = busy;
+      query.status = open;
+      query.limit = limits::kMaxPageSize;
+      SKEIN_ASSIGN(const auto runs, service.runner().list(query));
+      for (const Run& run : runs) {
+        if (caller.sees(run.agent_id)) ids.push_back(run.id);
+      }
+    }
   }
-  for (const std::string& id : ids) SKEIN_TRY(shared->service.runner().cancel(id));
+  return ids;
+}
+
+Reply cancel_many(const Shared& shared, const Request& request) {
+  if (request.query("action") == "rollback") {
+    return refuse(422, "not_offered",
+                  "action rollback is not offered for several runs: cancel them one by one");
+  }
+  auto ids = JsonFields(request.body).take_strings("run_ids");
+  const auto status = json_to_string(member(request.body, "status"));
+  if (ids.has_value() == status.has_value()) {
+    return refuse(422, "invalid", "either run_ids or status must be given");
+  }
+  auto thread = named_thread(*shared, request);
+  if (!thread) return tl::unexpected(thread.error());
+  if (status) {
+    SKEIN_ASSIGN(ids, open_runs(*shared, request.caller, *thread, *status));
+  } else {
+    for (const std::string& id : *ids) {
+      const auto run = shared->service.runner().get(id);
+      const bool seen = run && request.caller.sees(run->agent_id);
+      if (!seen || run->thread != thread->value_or(run->thread)) {
+        return refuse(404, "not_found", "Run not found: " + id);
+      }
+    }
+  }
+  for (const std::string& id : *ids) SKEIN_TRY(shared->service.runner().cancel(id));
   return no_content();
 }
 
@@ -285,10 +334,14 @@ void add_run_routes(const Shared& shared, std::vector<Route>& routes) {
       Access::kWrite, AgentOf::kHandler, with(batch))
       .body = BodySpec{std::string(R"({"type":"array","minItems":1,"maxItems":100,"items":)") +
                        kRunBody + "}"};
-  add("POST", "/runs/cancel", "lgCancelRuns", "Stops several runs", Access::kWrite,
-      AgentOf::kHandler, with(cancel_many))
-      .body = BodySpec{R"({"type":"object","required":["run_ids"],"properties":{"run_ids":)"
-                       R"({"type":"array","maxItems":100,"items":{"type":"string"}}}})"};
+  Route& cancels = add("POST", "/runs/cancel", "lgCancelRuns", "Stops several runs", Access::kWrite,
+                       AgentOf::kHandler, with(cancel_many));
+  cancels.body = BodySpec{R"({"type":"object","properties":{"run_ids":)"
+                          R"({"type":["array","null"],"maxItems":100,"items":{"type":"string"}},)"
+                          R"("status":{"enum":["pending","running","all",null]},)"
+                          R"("thread_id":{"type":["string","null"]}}})"};
+  cancels.parameters = {query_parameter("action", "interrupt; rollback is refused",
+                                        R"({"enum":["interrupt","rollback"]})")};
   const auto stream_parameters = {
       query_parameter("stream_mode", "instead of the run's own"),
       query_parameter("cancel_on_disconnect", "1: the run is stopped when the client goes away")};

@@ -50,6 +50,9 @@ std::uint64_t number(const Request& request, std::string_view name, std::uint64_
 }
 
 Reply put(LangGraph& graph, const Request& request) {
+  if (member(request.body, "ttl") != "null") {
+    return refuse(422, "not_offered", "ttl is not offered: items stay until they are deleted");
+  }
   const Namespace where = labels(request, "namespace");
   if (where.empty()) {
     return text_response(400, "text/plain; charset=utf-8", "Namespace is required");

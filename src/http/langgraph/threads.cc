@@ -22,7 +22,7 @@ constexpr const char* kCreateBody =
     R"("required":["updates"]}},"ttl":{"type":["object","null"]}}})";
 
 constexpr const char* kPatchBody = R"({"type":"object","properties":{"metadata":{"type":"object"},)"
-                                   R"("ttl":{"type":["object","null"]}},"required":["metadata"]})";
+                                   R"("ttl":{"type":["object","null"]}}})";
 
 // The agent that a new thread is for, by what its metadata says; else the default one.
 tl::expected<std::string, Problem> agent_for(LangGraph& graph, const Caller& caller,
@@ -160,7 +160,11 @@ Result<Manifest> merge_metadata(LangGraph& graph, Manifest manifest, std::string
 }
 
 Reply update(LangGraph& graph, Request& request) {
+  if (member(request.body, "ttl") != "null") {
+    return refuse(422, "not_offered", "ttl is not offered: archive a thread with retention days");
+  }
   const std::string metadata = member(request.body, "metadata");
+  if (metadata == "null") return refuse(400, "invalid", "body.metadata must be given");
   SKEIN_TRY(check_has_no_mark(Json::trusted(metadata)));
   SKEIN_ASSIGN(const Manifest manifest, merge_metadata(graph, *request.thread, metadata));
   if (request.header("Prefer") == "return=minimal") return no_content();
