@@ -19,6 +19,12 @@ Problem stopping() {
   return problem;
 }
 
+Problem overloaded(std::string why) {
+  Problem problem(503, "overloaded", std::move(why));
+  problem.headers.push_back({"Retry-After", "1"});
+  return problem;
+}
+
 // A stream, looked at for its reader.
 class StreamLook final : public Ongoing {
  public:
@@ -105,9 +111,7 @@ void RequestCall::body(std::string body) {
   }
   if (matched->route->lasting) return begin_lasting();
   if (!front_.parts_.pool.submit([self = shared_from_this()] { self->run(); })) {
-    Problem problem(503, "overloaded", "too many requests wait already");
-    problem.headers.push_back({"Retry-After", "1"});
-    refuse_with(problem);
+    refuse_with(overloaded("too many requests wait already"));
   }
 }
 
@@ -122,9 +126,13 @@ Reply RequestCall::handle() {
     }
     return matched->route->handler(front_.parts_.service, request);
   } catch (const std::exception& error) {
-    front_.parts_.service.log("request " + request.id + " failed: " + error.what());
-    return refuse(500, "internal", "something went wrong; the log has it under the request's id");
+    return failed(error);
   }
+}
+
+Reply RequestCall::failed(const std::exception& error) const {
+  front_.parts_.service.log("request " + request.id + " failed: " + error.what());
+  return refuse(500, "internal", "something went wrong; the log has it under the request's id");
 }
 
 tl::expected<void, Problem> RequestCall::find_agent() {
@@ -158,8 +166,12 @@ tl::expected<void, Problem> RequestCall::find_agent() {
 void RequestCall::answer(Reply reply) {
   if (reply && reply->later) {
     const auto start = std::exchange(reply->later, nullptr);
-    return start(
-        Answer([self = shared_from_this()](Reply late) { self->answer(std::move(late)); }));
+    const Answer late([self = shared_from_this()](Reply given) { self->answer(std::move(given)); });
+    try {
+      return start(late);
+    } catch (const std::exception& error) {
+      return late(failed(error));
+    }
   }
   auto shared = std::make_shared<Reply>(std::move(reply));
   front_.parts_.io.post([self = shared_from_this(), shared] {
@@ -223,7 +235,10 @@ void RequestCall::begin_lasting() {
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   gone_.emplace();
   request.gone = gone_->get_token();
-  front_.parts_.threads.start([self = shared_from_this()] { self->run(); });
+  WorkerThreads::Work work = [self = shared_from_this()] { self->run(); };
+  if (front_.parts_.threads.try_start(work)) return;
+  gone_.reset();
+  refuse_with(overloaded("the system has no thread for it now"));
 }
 
 void RequestCall::tell_frames(std::vector<Bytes> frames, bool ended) {
