@@ -53,6 +53,19 @@ TEST(HttpLimits, ABodyThatDoesNotComeIsRefusedInTime) {
   EXPECT_EQ(connection.read_answer().status, 408);
 }
 
+TEST(HttpLimits, WhoeverIsToldToGoOnGetsNoMoreTimeForTheBody) {
+  http::ServerOptions options;
+  options.body_timeout = 300ms;
+  options.write_timeout = 1h;
+  TestServer server(with_test_routes(options));
+  HttpConnection connection(server.port());
+  connection.send(
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_EQ(connection.read_head().status, 100);
+  EXPECT_EQ(connection.read_answer().status, 408);
+}
+
 TEST(HttpLimits, AConnectionThatNobodyUsesIsClosed) {
   TestServer server(with_test_routes(impatient()));
   HttpConnection connection(server.port());
@@ -177,6 +190,21 @@ TEST(HttpLimits, WhenThereAreTooManyConnectionsTheIdleOnesGo) {
   }
   EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
   EXPECT_TRUE(idle.front()->wait_for_close());
+}
+
+TEST(HttpLimits, WhoeverComesWhenThereAreTooManyConnectionsDoesNotPushOutTheOneBefore) {
+  http::ServerOptions options;
+  options.max_connections = 10;
+  TestServer server(with_test_routes(options));
+  std::vector<std::unique_ptr<HttpConnection>> idle;
+  for (int i = 0; i < 10; ++i) {
+    idle.push_back(std::make_unique<HttpConnection>(server.port()));
+    ASSERT_EQ(idle.back()->ask("GET", "/healthz").status, 200);
+  }
+  std::vector<std::unique_ptr<HttpConnection>> fresh;
+  for (int i = 0; i < 5; ++i) fresh.push_back(std::make_unique<HttpConnection>(server.port()));
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(idle[static_cast<std::size_t>(i)]->wait_for_close());
+  for (const auto& one : fresh) EXPECT_EQ(one->ask("GET", "/healthz").status, 200);
 }
 
 TEST(HttpLimits, StreamsHaveALimitPerServerAndPerKey) {
