@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMaxQuickBytes = std::size_t{64} << 10;
 constexpr std::size_t kPullBytes = std::size_t{64} << 10;
+// Noted instead of a status, where nobody was left to be told one.
+constexpr int kClientGone = 499;
 
 Problem stopping() {
   Problem problem(503, "stopping", "the server stops");
@@ -184,13 +186,13 @@ void RequestCall::answer(Reply reply) {
 }
 
 void RequestCall::respond(Response response) {
-  if (answered_ || !exchange_) return;
+  if (answered_) return;
   answered_ = true;
   leave_desk();
   response.header("X-Request-Id", request.id);
   response.headers.insert(response.headers.end(), cors.begin(), cors.end());
   front_.note(*this, response.status);
-  exchange_->respond(response, front_.stopping_);
+  if (exchange_) exchange_->respond(response, front_.stopping_);
 }
 
 void RequestCall::refuse_with(const Problem& problem) {
@@ -209,7 +211,11 @@ void RequestCall::refuse_with(const Problem& problem) {
 
 void RequestCall::begin_stream(Response response) {
   if (answered_) return;
-  if (!exchange_) return tell_abandoned(std::move(response.stream), nullptr);
+  if (!exchange_) {
+    answered_ = true;
+    front_.note(*this, response.status);
+    return tell_abandoned(std::move(response.stream), nullptr);
+  }
   if (front_.stopping_) return refuse_with(stopping());
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   answered_ = true;
@@ -224,7 +230,11 @@ void RequestCall::begin_stream(Response response) {
 
 void RequestCall::begin_waiting(std::unique_ptr<Waiting> waiting) {
   if (answered_) return;
-  if (!exchange_) return tell_abandoned(nullptr, std::move(waiting));
+  if (!exchange_) {
+    answered_ = true;
+    front_.note(*this, kClientGone);
+    return tell_abandoned(nullptr, std::move(waiting));
+  }
   if (place_) return;  // it waits already, and what it waited for asks to wait
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   waiting_ = std::move(waiting);
@@ -260,6 +270,8 @@ void RequestCall::over(bool complete) {
   exchange_ = nullptr;
   leave_desk();
   if (!complete && (stream_ || waiting_)) tell_abandoned(stream_, waiting_);
+  // Nobody looks any more for what it waited for. Who still works on an answer notes it.
+  if (waiting_ && !std::exchange(answered_, true)) front_.note(*this, kClientGone);
   if (complete || !gone_) return;
   // Whoever is stopped by that may have something to do.
   front_.parts_.pool.submit_always([gone = *gone_] { gone.request_stop(); });
