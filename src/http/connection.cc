@@ -62,6 +62,7 @@ void Connection::start() {
   socket_.non_blocking(true, ignored);
   socket_.set_option(asio::ip::tcp::no_delay(true), ignored);
   remote_ = socket_.remote_endpoint(ignored).address().to_string();
+  last_write_ = shared_.now;  // from here on it does nothing
   expect_more(shared_.options.header_timeout);
   wait_for_bytes();
 }
@@ -170,13 +171,12 @@ void Connection::begin_call() {
   head_only_ = head->method == "HEAD";
   head->remote = remote_;
   const bool has_body = head->chunked || head->content_length.value_or(0) > 0;
-  const bool wants_more = has_body && reader_->expects_continue();
+  const bool wants_more = has_body && version_11_ && reader_->expects_continue();
   state_ = State::kBody;
   expect_more(shared_.options.body_timeout);
   reader_->read_body();
   call_ = shared_.receiver.begin(std::move(*head), shared_from_this());
   if (state_ == State::kBody && wants_more) {  // and not answered by its head alone
-
     queue_text("HTTP/1.1 100 Continue\r\n\r\n");
     write_some();
   }
@@ -275,7 +275,8 @@ bool Connection::make_room(std::size_t bytes) {
 
 void Connection::queue(Bytes bytes) {
   if (!writing_ && out_.empty()) {
-    expect_more(shared_.options.write_timeout);
+    // What is said ahead of an answer gives nobody another time for the body.
+    if (state_ != State::kBody) expect_more(shared_.options.write_timeout);
     on_pace_ = shared_.now;
     taken_ = 0;
   }
@@ -354,6 +355,7 @@ void Connection::end_call(bool complete) {
 void Connection::next_request() {
   state_ = State::kIdle;
   last_frames_ = false;
+  frames_queued_ = false;
   chunked_ = false;
   expect_more(shared_.options.idle_timeout);
   if (shared_.draining) return linger();

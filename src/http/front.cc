@@ -73,6 +73,9 @@ bool is_json_type(std::string_view type) {
          media.starts_with("application/json ");
 }
 
+// In the audit log.
+bool leaves_a_line(const Route& route) { return route.access >= Access::kWrite || route.audited; }
+
 }  // namespace
 
 Front::Front(Parts parts)
@@ -115,19 +118,22 @@ std::shared_ptr<Call> Front::begin(Head head, std::shared_ptr<Exchange> exchange
 tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
   if (auto good = split_target(head); !good) return good;
   if (auto good = read_target(head.target, call.request); !good) return good;
+  // Also for those who may not: what they asked for is noted.
+  auto matched = parts_.routes.match(head.method, call.request.path);
+  if (matched) {
+    call.matched = std::move(*matched);
+    call.request.parameters = std::move(call.matched->parameters);
+  }
   if (auto good = origins_.check(head.headers); !good) return good;
   if (const std::string* origin = find_header(head.headers, "origin")) call.origin = *origin;
   call.cors = origins_.headers_for(call.origin);
   if (preflight(head)) return {};
 
-  auto matched = parts_.routes.match(head.method, call.request.path);
-  const bool open = matched && matched->route->access == Access::kOpen;
+  const bool open = call.matched && call.matched->route->access == Access::kOpen;
   auto caller = parts_.keys.authenticate(head.headers);
   if (caller) call.request.caller = std::move(*caller);
   if (!caller && !open) return tl::unexpected(std::move(caller.error()));
-  if (!matched) return tl::unexpected(std::move(matched.error()));
-  call.matched = std::move(*matched);
-  call.request.parameters = std::move(call.matched->parameters);
+  if (!call.matched) return tl::unexpected(std::move(matched.error()));
 
   const Caller& who = call.request.caller;
   const Route& route = *call.matched->route;
@@ -153,7 +159,7 @@ tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
 
 tl::expected<void, Problem> Front::admit_body(const RequestCall& call, const Head& head) const {
   const Route& route = *call.matched->route;
-  if (route.access >= Access::kWrite && parts_.audit != nullptr) {
+  if (leaves_a_line(route) && parts_.audit != nullptr) {
     if (auto good = parts_.audit->status(); !good) return tl::unexpected(Problem(good.error()));
   }
   const bool has_body = head.chunked || head.content_length.value_or(0) > 0;
@@ -225,8 +231,7 @@ void Front::note(const RequestCall& call, int status) {
   const auto took = std::chrono::steady_clock::now() - call.started;
   const double seconds = std::chrono::duration<double>(took).count();
   parts_.metrics.request(route, status, seconds);
-  const bool audited =
-      route != nullptr && route->access >= Access::kWrite && parts_.audit != nullptr;
+  const bool audited = route != nullptr && leaves_a_line(*route) && parts_.audit != nullptr;
   const bool logged = parts_.log && (parts_.options.log_requests || status >= 500 || took > kLong);
   if (!audited && !logged) return;
   JsonObject line;

@@ -92,6 +92,7 @@ Route route_for(const std::shared_ptr<McpFace>& face, const char* method, const 
   route.tag = "mcp";
   route.summary = summary;
   route.access = Access::kRead;  // tools that write ask for more
+  route.audited = route.method != "GET";
   route.agent = AgentOf::kHandler;
   // What is wrong with a message is said in the protocol's own words.
   if (route.method == "POST") {

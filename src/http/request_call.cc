@@ -12,9 +12,17 @@ namespace {
 
 constexpr std::size_t kMaxQuickBytes = std::size_t{64} << 10;
 constexpr std::size_t kPullBytes = std::size_t{64} << 10;
+// Noted instead of a status, where nobody was left to be told one.
+constexpr int kClientGone = 499;
 
 Problem stopping() {
   Problem problem(503, "stopping", "the server stops");
+  problem.headers.push_back({"Retry-After", "1"});
+  return problem;
+}
+
+Problem overloaded(std::string why) {
+  Problem problem(503, "overloaded", std::move(why));
   problem.headers.push_back({"Retry-After", "1"});
   return problem;
 }
@@ -105,9 +113,7 @@ void RequestCall::body(std::string body) {
   }
   if (matched->route->lasting) return begin_lasting();
   if (!front_.parts_.pool.submit([self = shared_from_this()] { self->run(); })) {
-    Problem problem(503, "overloaded", "too many requests wait already");
-    problem.headers.push_back({"Retry-After", "1"});
-    refuse_with(problem);
+    refuse_with(overloaded("too many requests wait already"));
   }
 }
 
@@ -122,9 +128,13 @@ Reply RequestCall::handle() {
     }
     return matched->route->handler(front_.parts_.service, request);
   } catch (const std::exception& error) {
-    front_.parts_.service.log("request " + request.id + " failed: " + error.what());
-    return refuse(500, "internal", "something went wrong; the log has it under the request's id");
+    return failed(error);
   }
+}
+
+Reply RequestCall::failed(const std::exception& error) const {
+  front_.parts_.service.log("request " + request.id + " failed: " + error.what());
+  return refuse(500, "internal", "something went wrong; the log has it under the request's id");
 }
 
 tl::expected<void, Problem> RequestCall::find_agent() {
@@ -158,8 +168,12 @@ tl::expected<void, Problem> RequestCall::find_agent() {
 void RequestCall::answer(Reply reply) {
   if (reply && reply->later) {
     const auto start = std::exchange(reply->later, nullptr);
-    return start(
-        Answer([self = shared_from_this()](Reply late) { self->answer(std::move(late)); }));
+    const Answer late([self = shared_from_this()](Reply given) { self->answer(std::move(given)); });
+    try {
+      return start(late);
+    } catch (const std::exception& error) {
+      return late(failed(error));
+    }
   }
   auto shared = std::make_shared<Reply>(std::move(reply));
   front_.parts_.io.post([self = shared_from_this(), shared] {
@@ -172,13 +186,13 @@ void RequestCall::answer(Reply reply) {
 }
 
 void RequestCall::respond(Response response) {
-  if (answered_ || !exchange_) return;
+  if (answered_) return;
   answered_ = true;
   leave_desk();
   response.header("X-Request-Id", request.id);
   response.headers.insert(response.headers.end(), cors.begin(), cors.end());
   front_.note(*this, response.status);
-  exchange_->respond(response, front_.stopping_);
+  if (exchange_) exchange_->respond(response, front_.stopping_);
 }
 
 void RequestCall::refuse_with(const Problem& problem) {
@@ -197,7 +211,11 @@ void RequestCall::refuse_with(const Problem& problem) {
 
 void RequestCall::begin_stream(Response response) {
   if (answered_) return;
-  if (!exchange_) return tell_abandoned(std::move(response.stream), nullptr);
+  if (!exchange_) {
+    answered_ = true;
+    front_.note(*this, response.status);
+    return tell_abandoned(std::move(response.stream), nullptr);
+  }
   if (front_.stopping_) return refuse_with(stopping());
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   answered_ = true;
@@ -212,7 +230,11 @@ void RequestCall::begin_stream(Response response) {
 
 void RequestCall::begin_waiting(std::unique_ptr<Waiting> waiting) {
   if (answered_) return;
-  if (!exchange_) return tell_abandoned(nullptr, std::move(waiting));
+  if (!exchange_) {
+    answered_ = true;
+    front_.note(*this, kClientGone);
+    return tell_abandoned(nullptr, std::move(waiting));
+  }
   if (place_) return;  // it waits already, and what it waited for asks to wait
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   waiting_ = std::move(waiting);
@@ -223,7 +245,10 @@ void RequestCall::begin_lasting() {
   if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   gone_.emplace();
   request.gone = gone_->get_token();
-  front_.parts_.threads.start([self = shared_from_this()] { self->run(); });
+  WorkerThreads::Work work = [self = shared_from_this()] { self->run(); };
+  if (front_.parts_.threads.try_start(work)) return;
+  gone_.reset();
+  refuse_with(overloaded("the system has no thread for it now"));
 }
 
 void RequestCall::tell_frames(std::vector<Bytes> frames, bool ended) {
@@ -245,6 +270,8 @@ void RequestCall::over(bool complete) {
   exchange_ = nullptr;
   leave_desk();
   if (!complete && (stream_ || waiting_)) tell_abandoned(stream_, waiting_);
+  // Nobody looks any more for what it waited for. Who still works on an answer notes it.
+  if (waiting_ && !std::exchange(answered_, true)) front_.note(*this, kClientGone);
   if (complete || !gone_) return;
   // Whoever is stopped by that may have something to do.
   front_.parts_.pool.submit_always([gone = *gone_] { gone.request_stop(); });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -44,6 +45,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   void run();                                // pool
   Reply handle();                            // pool
   tl::expected<void, Problem> find_agent();  // pool
+  Reply failed(const std::exception& error) const;
   void begin_stream(Response response);
   void begin_waiting(std::unique_ptr<Waiting> waiting);
   void begin_lasting();

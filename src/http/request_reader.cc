@@ -160,18 +160,22 @@ tl::expected<Head, Problem> RequestReader::head() const {
   head.target = std::string(message.target());
   std::size_t lengths = 0;
   std::size_t encodings = 0;
+  bool plain = true;  // the one encoding that is understood, and nothing below it
   for (const auto& field : message) {
     head.headers.push_back({std::string(field.name_string()), std::string(field.value())});
     if (field.name() == beast::http::field::content_length) {
       // "2,2" is the same length twice.
       lengths += field.value().find_first_not_of("0123456789") == beast::string_view::npos ? 1 : 2;
     }
-    if (field.name() == beast::http::field::transfer_encoding) ++encodings;
+    if (field.name() == beast::http::field::transfer_encoding) {
+      ++encodings;
+      plain = plain && beast::iequals(field.value(), "chunked");
+    }
   }
   head.chunked = state_->parser.chunked();
   if (state_->parser.content_length()) head.content_length = *state_->parser.content_length();
   // Two ways to tell where a request ends are two places where it may end.
-  const bool strange = encodings > 0 && (!head.chunked || !version_11());
+  const bool strange = encodings > 0 && (!plain || !head.chunked || !version_11());
   if (lengths + encodings > 1 || strange) {
     return refuse(400, "malformed",
                   "a request has one Content-Length, or one Transfer-Encoding: chunked");

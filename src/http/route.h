@@ -64,6 +64,8 @@ struct Route {
   std::string summary;
   std::string description = {};
   Access access = Access::kAdmin;
+  // Noted like a write, whatever its access: what it is asked for may change something.
+  bool audited = false;
   AgentOf agent = AgentOf::kNone;
   std::vector<Parameter> parameters = {};  // those of the path may be left out: they are texts
   std::optional<BodySpec> body = std::nullopt;

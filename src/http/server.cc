@@ -125,7 +125,8 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
-  threads = std::make_unique<WorkerThreads>();
+  threads = parts.make_thread ? std::make_unique<WorkerThreads>(std::move(parts.make_thread))
+                              : std::make_unique<WorkerThreads>();
   desk = std::make_unique<StreamDesk>(*pool, *listener);
 
   ServiceOptions service_options = std::move(parts.service);

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/service.h"
+#include "core/worker_threads.h"
 #include "http/options.h"
 #include "http/route.h"
 
@@ -25,6 +26,8 @@ class Server {
     std::function<void(std::string_view line)> log{};
     // Besides those that every server has.
     std::vector<RouteSet> more_routes{};
+    // Makes the threads of what lasts; absent: std::thread.
+    WorkerThreads::Make make_thread{};
     // Index messages, run triggers, recover runs (api/background.h).
     bool background = false;
     // Also what the conformance suites of the Model Context Protocol call.

@@ -1,6 +1,7 @@
 #include "mcp/http_server.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "core/json_array.h"
 #include "core/quote.h"
@@ -146,8 +147,12 @@ void HttpServer::stop() {
 bool HttpServer::enqueue(std::function<void()> job) {
   const std::lock_guard lock(mutex_);
   if (stopped_ || jobs_.size() >= limits::kMaxOpenRequests) return false;
-  while (workers_.size() < limits::kWorkers) {
-    workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  try {
+    while (workers_.size() < limits::kWorkers) {
+      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    }
+  } catch (const std::system_error&) {  // fewer will do
+    if (workers_.empty()) return false;
   }
   jobs_.push_back(std::move(job));
   changed_.notify_one();

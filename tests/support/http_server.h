@@ -73,6 +73,7 @@ class TestServer {
     std::vector<http::RouteSet> more_routes{};
     std::string config = {};  // .skein/config.json of the workspace
     bool background = false;  // indexing, triggers
+    WorkerThreads::Make make_thread{};
   };
   TestServer();
   explicit TestServer(Setup setup);

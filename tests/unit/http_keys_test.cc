@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -17,6 +18,12 @@ using http::Access;
 using testing::HasSubstr;
 using testing::Not;
 using namespace std::chrono_literals;
+
+std::string contents(const std::string& path) {
+  std::stringstream all;
+  all << std::ifstream(path).rdbuf();
+  return all.str();
+}
 
 TEST(HttpKeys, WithoutAnyKeyEverybodyOnThisMachineMayDoEverything) {
   TestServer server(with_test_routes());
@@ -171,15 +178,100 @@ TEST(HttpKeys, EachWriteLeavesALineOfAudit) {
               201);
     EXPECT_EQ(server.ask("DELETE", "/test/everything", {}, key).status, 403);
     EXPECT_EQ(server.ask("GET", "/test/large?bytes=1", {}, key).status, 200);
+    EXPECT_EQ(server.ask("DELETE", "/test/everything?nobody").status, 401);
+    EXPECT_EQ(HttpConnection(server.port())
+                  .ask("POST", "/test/echo", "[]", {{"Origin", "https://evil.example.org"}})
+                  .status,
+              403);
   }
-  std::ifstream file(options.audit_file);
-  std::stringstream lines;
-  lines << file.rdbuf();
-  EXPECT_EQ(std::count(std::istreambuf_iterator<char>(lines), {}, '\n'), 2) << lines.str();
-  EXPECT_THAT(lines.str(), HasSubstr(thread));
-  EXPECT_THAT(lines.str(), HasSubstr(std::string(id_of_key(key))));
-  EXPECT_THAT(lines.str(), HasSubstr("\"status\":403"));
-  EXPECT_THAT(lines.str(), Not(HasSubstr(key)));
+  const std::string lines = contents(options.audit_file);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 4) << lines;
+  EXPECT_THAT(lines, HasSubstr(thread));
+  EXPECT_THAT(lines, HasSubstr(std::string(id_of_key(key))));
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"everything\",\"status\":403"));
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"everything\",\"status\":401"));
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"echo\",\"status\":403"));
+  EXPECT_THAT(lines, Not(HasSubstr(key)));
+}
+
+// Once nobody but who asks is connected.
+void wait_until_alone(TestServer& server) {
+  while (server.ask("GET", "/metrics").body.find("\nskein_http_connections 1\n") ==
+         std::string::npos) {
+    std::this_thread::sleep_for(5ms);
+  }
+}
+
+TEST(HttpKeys, AWriteLeavesALineOfAuditAlsoWhenItsClientWentAway) {
+  TempDir folder;
+  http::ServerOptions options;
+  options.audit_file = (folder.path() / "audit.log").string();
+  TestServer::Setup setup = with_test_routes(options);
+  std::atomic<bool> go{false};
+  std::atomic<bool> abandoned{false};
+  auto& routes = setup.more_routes[0].routes;
+  routes.push_back(route("POST", "/test/slow", "slow", Access::kWrite,
+                         [&](Service&, http::Request&) -> http::Reply {
+                           go.wait(false);
+                           return http::no_content();
+                         }));
+  routes.push_back(route(
+      "POST", "/test/never", "never", Access::kWrite, [&](Service&, http::Request&) -> http::Reply {
+        http::Waiting waiting;
+        waiting.topics = {Topic::all()};
+        waiting.poll = []() -> tl::expected<std::optional<http::Response>, http::Problem> {
+          return std::optional<http::Response>();
+        };
+        waiting.abandoned = [&] { abandoned = true; };
+        return http::wait_for(std::move(waiting));
+      }));
+  {
+    TestServer server(std::move(setup));
+    HttpConnection(server.port()).send_request("POST", "/test/slow");
+    wait_until_alone(server);
+    go = true;
+    go.notify_all();
+    HttpConnection(server.port()).send_request("POST", "/test/never");
+    while (!abandoned) std::this_thread::sleep_for(1ms);
+  }
+  const std::string lines = contents(options.audit_file);
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"slow\",\"status\":204"));
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"never\",\"status\":499"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+}
+
+constexpr const char* kInitialize =
+    R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",)"
+    R"("capabilities":{},"clientInfo":{"name":"x","version":"1"}}})";
+
+TEST(HttpKeys, EachMessageOfMcpLeavesALineOfAudit) {
+  TempDir folder;
+  http::ServerOptions options;
+  options.audit_file = (folder.path() / "audit.log").string();
+  {
+    TestServer server(with_test_routes(options));
+    EXPECT_EQ(
+        HttpConnection(server.port())
+            .ask("POST", "/mcp", kInitialize, {{"Accept", "application/json, text/event-stream"}})
+            .status,
+        200);
+    EXPECT_EQ(server.ask("DELETE", "/mcp").status, 400);
+    EXPECT_EQ(server.ask("GET", "/mcp").status, 400);
+  }
+  const std::string lines = contents(options.audit_file);
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"mcpMessage\",\"status\":200"));
+  EXPECT_THAT(lines, HasSubstr("\"route\":\"mcpEnd\",\"status\":400"));
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+}
+
+TEST(HttpKeys, WhatCannotBeNotedIsNotDone) {
+  http::ServerOptions options;
+  options.audit_file = "/dev/full";
+  TestServer server(with_test_routes(options));
+  while (server.ask("POST", "/test/echo", "[]").status == 200) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(server.ask("POST", "/test/echo", "[]").status, 503);
+  EXPECT_EQ(server.ask("POST", "/mcp", kInitialize).status, 503);
+  EXPECT_EQ(server.ask("GET", "/test/large?bytes=1").status, 200);
 }
 
 TEST(HttpOrigins, ARequestMustBeForANameOfTheServer) {

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <system_error>
 #include <thread>
 
 #include "http/unsent_bytes.h"
@@ -49,6 +50,19 @@ TEST(HttpLimits, ABodyThatDoesNotComeIsRefusedInTime) {
   connection.send(
       "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
       "Content-Length: 1000\r\n\r\n[1,");
+  EXPECT_EQ(connection.read_answer().status, 408);
+}
+
+TEST(HttpLimits, WhoeverIsToldToGoOnGetsNoMoreTimeForTheBody) {
+  http::ServerOptions options;
+  options.body_timeout = 300ms;
+  options.write_timeout = 1h;
+  TestServer server(with_test_routes(options));
+  HttpConnection connection(server.port());
+  connection.send(
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n");
+  EXPECT_EQ(connection.read_head().status, 100);
   EXPECT_EQ(connection.read_answer().status, 408);
 }
 
@@ -178,6 +192,21 @@ TEST(HttpLimits, WhenThereAreTooManyConnectionsTheIdleOnesGo) {
   EXPECT_TRUE(idle.front()->wait_for_close());
 }
 
+TEST(HttpLimits, WhoeverComesWhenThereAreTooManyConnectionsDoesNotPushOutTheOneBefore) {
+  http::ServerOptions options;
+  options.max_connections = 10;
+  TestServer server(with_test_routes(options));
+  std::vector<std::unique_ptr<HttpConnection>> idle;
+  for (int i = 0; i < 10; ++i) {
+    idle.push_back(std::make_unique<HttpConnection>(server.port()));
+    ASSERT_EQ(idle.back()->ask("GET", "/healthz").status, 200);
+  }
+  std::vector<std::unique_ptr<HttpConnection>> fresh;
+  for (int i = 0; i < 5; ++i) fresh.push_back(std::make_unique<HttpConnection>(server.port()));
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(idle[static_cast<std::size_t>(i)]->wait_for_close());
+  for (const auto& one : fresh) EXPECT_EQ(one->ask("GET", "/healthz").status, 200);
+}
+
 TEST(HttpLimits, StreamsHaveALimitPerServerAndPerKey) {
   http::ServerOptions options;
   options.max_streams = 3;
@@ -255,6 +284,45 @@ TEST(HttpLimits, WhatTheRouteTakesFromThePoolIsBounded) {
   go.notify_all();
   EXPECT_EQ(works.read_answer().status, 204);
   EXPECT_EQ((*waits)->read_answer().status, 204);
+}
+
+TEST(HttpLimits, WhatLastsIsRefusedWhenTheSystemHasNoThreadForIt) {
+  http::ServerOptions options;
+  options.max_streams = 1;
+  TestServer::Setup setup = with_test_routes(options);
+  auto lasts = route("GET", "/test/lasts", "lasts", http::Access::kRead,
+                     [](Service&, http::Request&) -> http::Reply { return http::no_content(); });
+  lasts.lasting = true;
+  setup.more_routes[0].routes.push_back(std::move(lasts));
+  std::atomic<bool> none{true};
+  setup.make_thread = [&](WorkerThreads::Work work) {
+    if (none) throw std::system_error(EAGAIN, std::generic_category());
+    return std::thread(std::move(work));
+  };
+  TestServer server(std::move(setup));
+  // As often as that happens.
+  for (int i = 0; i < 3; ++i) {
+    const Answered refused = server.ask("GET", "/test/lasts");
+    EXPECT_EQ(refused.status, 503) << refused;
+    EXPECT_EQ(refused.json().at("code").as_string(), "overloaded");
+    EXPECT_EQ(refused.header("retry-after"), "1");
+  }
+  none = false;
+  EXPECT_EQ(server.ask("GET", "/test/lasts").status, 204);
+}
+
+TEST(HttpLimits, WhateverIsThrownByAnAnswerThatComesLaterIsTheEndOfThatRequestAlone) {
+  TestServer::Setup setup = with_test_routes();
+  setup.more_routes[0].routes.push_back(route("GET", "/test/throws", "throws", http::Access::kRead,
+                                              [](Service&, http::Request&) -> http::Reply {
+                                                return http::answer_later([](const http::Answer&) {
+                                                  throw std::system_error(EAGAIN,
+                                                                          std::generic_category());
+                                                });
+                                              }));
+  TestServer server(std::move(setup));
+  EXPECT_EQ(server.ask("GET", "/test/throws").status, 500);
+  EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
 }
 
 }  // namespace

@@ -82,6 +82,14 @@ TEST_F(HttpMessages, AClientThatAsksFirstIsToldToGoOnOrNotTo) {
   EXPECT_EQ(refused.read_head().status, 404);
 }
 
+TEST_F(HttpMessages, NobodyWhoSpeaksTheOldVersionIsToldToGoOn) {
+  HttpConnection connection(server_.port());
+  connection.send("POST /test/echo HTTP/1.0\r\n" + host() +
+                  "Content-Type: application/json\r\nContent-Length: 2\r\n"
+                  "Expect: 100-continue\r\n\r\n[]");
+  EXPECT_EQ(connection.read_head().status, 200);
+}
+
 TEST_F(HttpMessages, AConnectionEndsWhenTheClientWantsThat) {
   HttpConnection connection(server_.port());
   const Answered answered = connection.ask("GET", "/healthz", {}, {{"Connection", "close"}});

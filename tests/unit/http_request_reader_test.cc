@@ -64,6 +64,10 @@ TEST(HttpRequestReader, UnderstandsTheSameInOnePieceAndInMany) {
       {"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n00\r\n0\r\n\r\n", "POST /a 00"},
       {"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", "waits"},
       {"POST /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", "400"},
+      {"POST /a HTTP/1.1\r\nTransfer-Encoding: Chunked\r\n\r\n0\r\n\r\n", "POST /a "},
+      {"POST /a HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "400"},
+      {"POST /a HTTP/1.1\r\nTransfer-Encoding: xx, chunked\r\n\r\n0\r\n\r\n", "400"},
+      {"POST /a HTTP/1.1\r\nTransfer-Encoding: gzip\r\n\r\n", "400"},
       {"POST /a HTTP/1.1\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", "400"},
   };
   for (const Case& one : cases) {
