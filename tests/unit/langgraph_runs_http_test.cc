@@ -6,11 +6,13 @@
 #include <sstream>
 #include <thread>
 
+#include "runner/run_book.h"
 #include "support/http_server.h"
 
 namespace skein::test {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 constexpr const char* kConfig = R"({"defaultAgent":"echo","agents":{"other":{"engine":"echo"},
@@ -180,6 +182,51 @@ TEST_F(LangGraphRuns, WhatAResumedRunSaidBeforeIsNotToldAgain) {
   ASSERT_GT(last, 0);
   EXPECT_EQ(after.front().second, "metadata");
   EXPECT_EQ(after.at(1).first, last + 1);
+}
+
+TEST_F(LangGraphRuns, TextOfEachMessageIsToldOnceToWhoeverComesAgain) {
+  const std::string id = make_thread(R"({"metadata":{"graph_id":"echo"}})");
+  Store& store = server_.service().store();
+  const ThreadId thread = store.get(ThreadRef::parse(id).value())->value().id;
+  skein::Run run;
+  run.id = "0199a3b0-5d1c-7000-8123-" + thread.str();
+  run.thread = thread;
+  run.agent_id = "echo";
+  run.status = RunStatus::kSuccess;
+  run.created_at = run.started_at = run.ended_at = server_.service().clock().now();
+  run.kwargs = Json::trusted(R"({"stream_mode":["messages-tuple"]})");
+  std::vector<Append> said(2);
+  said[0].event.payload = AssistantText{"one two"};
+  said[1].event.payload = Message{Role::kAssistant, "three four"};
+  for (Append& append : said) {
+    append.thread = thread;
+    append.event.metadata = Json::trusted(R"({"runId":")" + run.id + R"("})");
+  }
+  for (const auto& appended : store.append(said)) run.last_seq = appended->seq;
+  run.first_seq = 1;
+  const auto lease = store.lease(thread, "test", 10s, std::nullopt);
+  ASSERT_TRUE(RunBook(store, server_.service().clock(), "test").put(run, lease->token).has_value());
+
+  const auto join = [&](const std::string& after) {
+    HttpConnection reader(server_.port());
+    reader.send_request("GET", "/threads/" + id + "/runs/" + run.id + "/stream", {},
+                        {{"Last-Event-ID", after}});
+    EXPECT_EQ(reader.read_head().status, 200);
+    std::vector<std::pair<std::string, std::string>> told;
+    while (const auto event = reader.next_event()) {
+      if (event->type != "messages") continue;
+      const auto message = boost::json::parse(event->data).at(0);
+      told.emplace_back(event->id, message.at("content").as_string());
+    }
+    return told;
+  };
+  const auto all = join("-1");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].second, "one two");
+  EXPECT_EQ(all[1].second, "three four");
+  const auto rest = join(all[0].first);
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0], all[1]);
 }
 
 TEST_F(LangGraphRuns, InputWithOtherValuesIsOneStep) {

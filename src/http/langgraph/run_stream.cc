@@ -132,12 +132,15 @@ class RunFrames : public Stream {
   }
 
   void tell_step(std::string_view node, const std::vector<std::string>& messages) {
+    const std::int64_t before = next_frame_;
     if (!node.empty()) {
       emit_in("updates", "updates",
               [&] { return JsonObject().add_json(node, messages_json(messages)).str(); });
     }
     emit_in("values", "values", [&] { return state_.values(); });
     emit_in("messages", "messages/complete", [&] { return json_array_of(messages); });
+    // A step that none of the run's modes shows is counted: text after it is not that before it.
+    if (next_frame_ == before) ++next_frame_;
     text_.clear();
     told_ = 0;
   }
