@@ -121,7 +121,7 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   SKEIN_TRY(keys.refresh());
   SKEIN_TRY(check_address(options, keys));
   if (!options.audit_file.empty()) {
-    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file));
+    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file, clock));
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
