@@ -103,8 +103,9 @@ bool RequestCall::answers_at_once() const {
   return ref && ref->id();
 }
 
-void RequestCall::body(std::string body) {
+void RequestCall::body(std::string body, BodyBytes::Charge charge) {
   request.body = std::move(body);
+  charge_ = std::move(charge);
   if (answers_at_once()) {
     if (matched->route->agent == AgentOf::kThread) {
       request.thread_id = ThreadRef::parse(request.parameter("thread_id"))->id();

@@ -16,7 +16,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   RequestCall(Front& front, std::shared_ptr<Exchange> exchange);
   ~RequestCall() override;
 
-  void body(std::string body) override;
+  void body(std::string body, BodyBytes::Charge charge) override;
   void taken() override;
   void over(bool complete) override;
 
@@ -55,6 +55,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   Front& front_;
   const std::shared_ptr<std::atomic<std::size_t>> under_way_;
   std::shared_ptr<Exchange> exchange_;  // none: it is over
+  BodyBytes::Charge charge_;            // for the request's body
   bool answered_ = false;
   bool late_ = false;  // the time of what is waited for is over
   std::shared_ptr<Stream> stream_;

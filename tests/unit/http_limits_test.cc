@@ -325,5 +325,29 @@ TEST(HttpLimits, WhateverIsThrownByAnAnswerThatComesLaterIsTheEndOfThatRequestAl
   EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
 }
 
+TEST(HttpLimits, ABodyCountsAlsoWhenItsClientWentAway) {
+  http::ServerOptions options;
+  options.max_buffered_bytes = 3'000'000;
+  std::atomic<bool> go{false};
+  TestServer::Setup setup = with_test_routes(options);
+  auto hold = route("POST", "/test/hold", "hold", http::Access::kWrite,
+                    [&](Service&, http::Request&) -> http::Reply {
+                      go.wait(false);
+                      return http::no_content();
+                    });
+  hold.body = http::BodySpec{.schema = ""};
+  setup.more_routes[0].routes.push_back(std::move(hold));
+  TestServer server(std::move(setup));
+  const std::string body = "\"" + std::string(2'000'000, 'x') + "\"";
+  HttpConnection(server.port()).send_request("POST", "/test/hold", body);
+  // Nobody is left but who asks.
+  while (figure(server, "skein_http_connections") > 1) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(server.ask("POST", "/test/echo", body).status, 503);
+  go = true;
+  go.notify_all();
+  while (figure(server, "skein_http_body_bytes") > 0) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(server.ask("POST", "/test/echo", body).status, 200);
+}
+
 }  // namespace
 }  // namespace skein::test
