@@ -202,6 +202,7 @@ Response Front::malformed(const Problem& problem) {
 }
 
 tl::expected<void, Problem> Front::take_stream(RequestCall& call) {
+  if (call.counts_as_stream) return {};
   const std::string& key = call.request.caller.key_id;
   const bool too_many = ongoing_.size() >= parts_.options.max_streams;
   if (too_many || streams_by_key_[key] >= parts_.options.max_streams_per_key) {

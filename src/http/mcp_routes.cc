@@ -94,6 +94,7 @@ Route route_for(const std::shared_ptr<McpFace>& face, const char* method, const 
   route.access = Access::kRead;  // tools that write ask for more
   route.audited = route.method != "GET";
   route.agent = AgentOf::kHandler;
+  if (route.method == "GET") route.goes_on = [](const Request&) { return true; };
   // What is wrong with a message is said in the protocol's own words.
   if (route.method == "POST") {
     route.body = BodySpec{.schema = "", .content_type = "application/octet-stream"};

@@ -75,6 +75,10 @@ struct Route {
   bool quick = false;
   // Its handler may take as long as a run does, and gets a thread of its own for that.
   bool lasting = false;
+  // Whether the answer to this request goes on after the handler: it is a stream, or waited for.
+  // Then there is room for one more of these before the handler does anything. Absent: that is
+  // seen by what the handler answers, and when there is no room, that is abandoned.
+  std::function<bool(const Request& request)> goes_on = {};
   Handler handler;
 };
 
