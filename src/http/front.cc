@@ -252,6 +252,15 @@ void Front::tick(SteadyTime now) {
   for (RequestCall* call : ongoing_) call->look_at_time(now);
 }
 
+void Front::keys_changed() {
+  const std::vector<RequestCall*> all(ongoing_.begin(), ongoing_.end());
+  for (RequestCall* call : all) {
+    const bool open = call->matched->route->access == Access::kOpen;
+    if (open || parts_.keys.still_counts(call->request.caller.key_id)) continue;
+    call->shared_from_this()->lock_out();
+  }
+}
+
 void Front::stop() {
   stopping_ = true;
   // Each leaves the set as it ends.

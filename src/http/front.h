@@ -49,6 +49,8 @@ class Front final : public Receiver {
   Response malformed(const Problem& problem) override;
   void tick(SteadyTime now) override;
 
+  // The keys were read: whoever goes on with one that counts no more is cut off.
+  void keys_changed();
   // Streams are told; what is waited for goes on until `end_waiting`.
   void stop();
   void end_waiting();

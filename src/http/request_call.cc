@@ -303,6 +303,16 @@ void RequestCall::look_at_time(SteadyTime now) {
   });
 }
 
+void RequestCall::lock_out() {
+  if (!exchange_) return;
+  if (stream_) {
+    leave_desk();
+    exchange_->cut_stream(share(": this key is not good any more\n\n"));
+  } else if (waiting_ || gone_) {
+    refuse_with(unauthorized("this key is not good, or was revoked"));
+  }
+}
+
 void RequestCall::end(bool waiting) {
   if (!exchange_) return;
   if (stream_) {

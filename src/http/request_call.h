@@ -28,6 +28,8 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
 
   // The server stops: a stream is cut, and with `waiting` too what is waited for is answered.
   void end(bool waiting);
+  // Its key counts no more: a stream is cut, and what is waited for is not told.
+  void lock_out();
   // What is waited for may have waited long enough.
   void look_at_time(SteadyTime now);
   void tell_frames(std::vector<Bytes> frames, bool ended);

@@ -87,6 +87,7 @@ class Server::Impl {
   }
 
   Result<void> start(Store& store, Parts parts);
+  Result<void> refresh_keys();
   void stop();
   std::string metrics_text();
   void say(std::string_view message) const;
@@ -150,12 +151,18 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   if (parts.background) background = std::make_unique<Background>(*service);
   housekeeper = std::jthread([this](const std::stop_token& stop) {
     while (pause_for(kRefreshKeys, stop)) {
-      if (const auto done = keys.refresh(); !done) {
+      if (const auto done = refresh_keys(); !done) {
         say("keys cannot be read: " + done.error().message);
       }
     }
   });
   listener->start(*front);
+  return {};
+}
+
+Result<void> Server::Impl::refresh_keys() {
+  SKEIN_TRY(keys.refresh());
+  listener->post([this] { front->keys_changed(); });
   return {};
 }
 
@@ -242,7 +249,7 @@ std::string Server::url() const {
   return fmt::format("http://{}{}{}:{}", six ? "[" : "", address, six ? "]" : "", port());
 }
 
-Result<void> Server::refresh_keys() { return impl_->keys.refresh(); }
+Result<void> Server::refresh_keys() { return impl_->refresh_keys(); }
 Service& Server::service() { return *impl_->service; }
 void Server::stop() { impl_->stop(); }
 
