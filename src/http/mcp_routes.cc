@@ -119,6 +119,7 @@ RouteSet mcp_routes(Service& service, bool fixtures) {
   set.name = "mcp";
   set.prefix = "/mcp";
   set.in_openapi = false;
+  set.stop = [face] { face->http.stop(); };
   set.routes = {route_for(face, "POST", "mcpMessage", "A message of the Model Context Protocol"),
                 route_for(face, "GET", "mcpStream", "What belongs to no request (2025-11-25)"),
                 route_for(face, "DELETE", "mcpEnd", "Ends a session (2025-11-25)")};

@@ -91,6 +91,9 @@ struct RouteSet {
   bool in_openapi = true;
   // Whether parameters in a query that the route does not name are refused.
   bool strict_queries = true;
+  // Ends what its handlers have others do, and returns when nobody works on that any more. Called
+  // when the server stops, while answers still go out.
+  std::function<void()> stop = {};
   // Named schemas, for "#/components/schemas/NAME".
   std::vector<std::pair<std::string, std::string>> schemas = {};
 };

@@ -82,6 +82,7 @@ class Server::Impl {
     stop();
     // Appends that wait are written and answered while there is somebody to answer to.
     background.reset();
+    routes.reset();  // what its handlers have is on the service
     service.reset();
     front.reset();
   }
@@ -193,6 +194,9 @@ void Server::Impl::stop() {
   // What was waited for has happened, and is being told.
   wait_for_answers();
   on_io([this] { front->end_waiting(); });
+  for (const RouteSet& set : routes->sets()) {
+    if (set.stop) set.stop();
+  }
   wait_for_answers();
   listener->stop();
   threads.reset();

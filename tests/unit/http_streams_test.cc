@@ -269,5 +269,34 @@ TEST_F(HttpStreams, WhatIsWaitedForIsNotToldToAKeyThatWasRevoked) {
   EXPECT_EQ(waiting.read_answer().status, 401);
 }
 
+TEST_F(HttpStreams, WhoeverWorksOnAnAnswerElsewhereEndsWithTheServerAndIsHeard) {
+  TestServer::Setup setup = with_test_routes();
+  std::stop_source stop;
+  std::atomic<bool> begun{false};
+  std::jthread elsewhere;
+  setup.more_routes[0].routes.push_back(
+      route("GET", "/test/elsewhere", "elsewhere", http::Access::kRead,
+            [&](Service&, http::Request&) -> http::Reply {
+              return http::answer_later([&](const http::Answer& answer) {
+                elsewhere = std::jthread([&, answer] {
+                  begun = true;
+                  while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+                  answer(http::json_response(std::string("\"stopped\"")));
+                });
+              });
+            }));
+  setup.more_routes[0].stop = [&] {
+    stop.request_stop();
+    elsewhere = {};
+  };
+  TestServer server(std::move(setup));
+  HttpConnection connection(server.port());
+  connection.send_request("GET", "/test/elsewhere");
+  while (!begun) std::this_thread::sleep_for(1ms);
+  server.server().stop();
+  EXPECT_FALSE(elsewhere.joinable());
+  EXPECT_EQ(connection.read_answer().body, "\"stopped\"");
+}
+
 }  // namespace
 }  // namespace skein::test
