@@ -11,18 +11,23 @@
 #include <thread>
 
 #include "core/file.h"
+#include "skein/clock.h"
 #include "skein/error.h"
 
 namespace skein::http {
 
 // Lines are written by a thread of its own, soon and in order. At kMaxFileBytes the file becomes
-// FILE.1, and what was that becomes FILE.2, up to kFiles. Thread-safe.
+// FILE.1, and what was that becomes FILE.2, up to kFiles. Several processes may write one file.
+// Thread-safe.
 class AuditLog {
  public:
   static constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 20;
   static constexpr int kFiles = 4;
+  // Of lines that cannot be written yet. Those beyond it are counted, and a line tells how many.
+  static constexpr std::size_t kMaxWaitingBytes = std::size_t{8} << 20;
 
-  static Result<std::unique_ptr<AuditLog>> open(std::string path);
+  // Borrows the clock.
+  static Result<std::unique_ptr<AuditLog>> open(std::string path, Clock& clock);
   // What was said is written first.
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
@@ -36,18 +41,22 @@ class AuditLog {
   Result<void> status() const;
 
  private:
-  AuditLog(std::string path, Fd file, std::uint64_t size);
+  AuditLog(std::string path, Fd file, Clock& clock);
   void work(const std::stop_token& stop);
+  std::string lost_line(std::uint64_t lost) const;
+  void set_status(Result<void> status);
   Result<void> write(std::string_view text);
+  bool has_its_name() const;
   Result<void> turn_over();
 
   const std::string path_;
-  Fd file_;                 // the writing thread's
-  std::uint64_t size_ = 0;  // likewise
+  Clock& clock_;
+  Fd file_;  // the writing thread's
 
   mutable std::mutex mutex_;  // protects all below
   std::condition_variable_any came_;
   std::string lines_;
+  std::uint64_t lost_ = 0;  // behind these
   Result<void> status_;
 
   std::jthread writer_;

@@ -53,7 +53,7 @@ std::string head_of(const Response& response) {
 }  // namespace
 
 Connection::Connection(Socket socket, ConnectionShared& shared)
-    : socket_(std::move(socket)), shared_(shared) {}
+    : socket_(std::move(socket)), shared_(shared), body_(shared.bodies) {}
 
 Connection::~Connection() = default;
 
@@ -140,16 +140,16 @@ void Connection::read_requests() {
       break;
     }
     unread_.erase(0, *taken);
-    charge(reader_->body_bytes() - before);
+    body_.add(reader_->body_bytes() - before);
     if (state_ == State::kHead && reader_->has_head()) begin_call();
-    if (state_ == State::kBody && shared_.buffered_bytes > shared_.options.max_buffered_bytes) {
+    if (state_ == State::kBody && shared_.bodies.total() > shared_.options.max_buffered_bytes) {
       malformed(Problem(503, "overloaded", "too many bodies are being sent at once"));
       break;
     }
     if (state_ == State::kBody && reader_->is_done()) {
       std::string body = reader_->take_body();
       state_ = State::kHandling;
-      call_->body(std::move(body));
+      call_->body(std::move(body), std::exchange(body_, BodyBytes::Charge(shared_.bodies)));
     } else if (*taken == 0) {
       // A head, the size of a chunk, or a trailer that does not end.
       if (unread_.size() > shared_.options.max_header_bytes + shared_.scratch.size()) {
@@ -341,14 +341,9 @@ void Connection::all_written() {
   if (std::exchange(frames_queued_, false) && call_) call_->taken();
 }
 
-void Connection::charge(std::size_t bytes) {
-  charged_ += bytes;
-  shared_.buffered_bytes += bytes;
-}
-
 void Connection::end_call(bool complete) {
   reader_ = nullptr;
-  shared_.buffered_bytes -= std::exchange(charged_, 0);
+  body_ = BodyBytes::Charge(shared_.bodies);
   if (call_) std::exchange(call_, nullptr)->over(complete);
 }
 

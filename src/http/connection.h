@@ -22,7 +22,7 @@ struct ConnectionShared {
   const ServerOptions& options;
   Receiver& receiver;
   std::array<char, std::size_t{64} << 10> scratch{};  // for what was just read
-  std::size_t buffered_bytes = 0;                     // bodies of all requests under way
+  BodyBytes bodies{};                                 // of all requests under way
   UnsentBytes unsent{};                               // of answers that clients did not take yet
   std::uint64_t dropped = 0;
   bool draining = false;
@@ -85,7 +85,6 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   void write_some();
   void on_written(std::size_t bytes);
   void all_written();
-  void charge(std::size_t bytes);
   void end_call(bool complete);
   void next_request();
   void linger();
@@ -111,7 +110,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   SteadyTime on_pace_{};     // when the client had last taken enough
   std::size_t taken_ = 0;    // since then
   std::string remote_;
-  std::size_t charged_ = 0;  // of the shared buffered_bytes
+  BodyBytes::Charge body_;  // as far as it was read
   std::size_t lingered_ = 0;
 
   std::vector<Bytes> out_;    // to be written

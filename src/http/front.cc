@@ -202,6 +202,7 @@ Response Front::malformed(const Problem& problem) {
 }
 
 tl::expected<void, Problem> Front::take_stream(RequestCall& call) {
+  if (call.counts_as_stream) return {};
   const std::string& key = call.request.caller.key_id;
   const bool too_many = ongoing_.size() >= parts_.options.max_streams;
   if (too_many || streams_by_key_[key] >= parts_.options.max_streams_per_key) {
@@ -249,6 +250,15 @@ void Front::note(const RequestCall& call, int status) {
 
 void Front::tick(SteadyTime now) {
   for (RequestCall* call : ongoing_) call->look_at_time(now);
+}
+
+void Front::keys_changed() {
+  const std::vector<RequestCall*> all(ongoing_.begin(), ongoing_.end());
+  for (RequestCall* call : all) {
+    const bool open = call->matched->route->access == Access::kOpen;
+    if (open || parts_.keys.still_counts(call->request.caller.key_id)) continue;
+    call->shared_from_this()->lock_out();
+  }
 }
 
 void Front::stop() {

@@ -49,6 +49,8 @@ class Front final : public Receiver {
   Response malformed(const Problem& problem) override;
   void tick(SteadyTime now) override;
 
+  // The keys were read: whoever goes on with one that counts no more is cut off.
+  void keys_changed();
   // Streams are told; what is waited for goes on until `end_waiting`.
   void stop();
   void end_waiting();
@@ -62,7 +64,7 @@ class Front final : public Receiver {
   tl::expected<void, Problem> admit_body(const RequestCall& call, const Head& head) const;
   std::optional<Response> preflight(const Head& head) const;
   std::string request_id(const Head& head);
-  // Whether one more stream of that caller is within the limits; counts it if so.
+  // Whether one more stream of that caller is within the limits; counts it if so, and once.
   tl::expected<void, Problem> take_stream(RequestCall& call);
   void let_go_stream(RequestCall& call);
   // Notes the answer: metrics, log, audit.

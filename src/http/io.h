@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/http_client.h"
+#include "http/body_bytes.h"
 #include "http/response.h"
 
 namespace skein::http {
@@ -46,8 +47,8 @@ class Exchange {
 class Call {
  public:
   virtual ~Call() = default;
-  // All of its body is there.
-  virtual void body(std::string body) = 0;
+  // All of its body is there, and counts as long as the charge does.
+  virtual void body(std::string body, BodyBytes::Charge charge) = 0;
   // What send_frames() was given has been taken.
   virtual void taken() = 0;
   // The answer, all of it, went out or the client went away first.

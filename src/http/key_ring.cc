@@ -20,13 +20,13 @@ std::string_view key_in(const std::vector<HttpHeader>& headers) {
   return {};
 }
 
+}  // namespace
+
 Problem unauthorized(std::string message) {
   Problem problem(401, "unauthorized", std::move(message));
   problem.headers.push_back({"WWW-Authenticate", "Bearer realm=\"skein\""});
   return problem;
 }
-
-}  // namespace
 
 Result<void> KeyRing::refresh() {
   SKEIN_ASSIGN(std::vector<ApiKey> keys, keys_.list());
@@ -78,6 +78,13 @@ tl::expected<Caller, Problem> KeyRing::authenticate(const std::vector<HttpHeader
   caller.all_agents = key.agents.empty();
   caller.agents = key.agents;
   return caller;
+}
+
+bool KeyRing::still_counts(const std::string& key_id) const {
+  const auto keys = known();
+  if (key_id.empty()) return keys->empty();
+  const auto found = keys->find(key_id);
+  return found != keys->end() && !found->second.revoked_at.is_set();
 }
 
 bool RateLimit::take(const std::string& key_id, SteadyTime now) {

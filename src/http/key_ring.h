@@ -17,6 +17,9 @@
 
 namespace skein::http {
 
+// 401.
+Problem unauthorized(std::string message);
+
 // Thread-safe. A key that was revoked is refused as soon as the ring was refreshed.
 class KeyRing {
  public:
@@ -29,6 +32,8 @@ class KeyRing {
   bool is_open() const;
   // 401, in the same words and about the same time whatever is wrong with the key.
   tl::expected<Caller, Problem> authenticate(const std::vector<HttpHeader>& headers) const;
+  // Whether who was let in with that key, or, if it is empty, without one, still would be.
+  bool still_counts(const std::string& key_id) const;
 
  private:
   using Known = std::unordered_map<std::string, ApiKey>;

@@ -158,7 +158,7 @@ class Listener::Impl {
       for (const auto& connection : all()) connection->tick();
       shared_->receiver.tick(shared_->now);
       dropped_ = shared_->dropped;
-      buffered_ = shared_->buffered_bytes;
+      buffered_ = shared_->bodies.total();
       unsent_ = shared_->unsent.total();
       tick();
     });

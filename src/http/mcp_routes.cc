@@ -94,6 +94,7 @@ Route route_for(const std::shared_ptr<McpFace>& face, const char* method, const 
   route.access = Access::kRead;  // tools that write ask for more
   route.audited = route.method != "GET";
   route.agent = AgentOf::kHandler;
+  if (route.method == "GET") route.goes_on = [](const Request&) { return true; };
   // What is wrong with a message is said in the protocol's own words.
   if (route.method == "POST") {
     route.body = BodySpec{.schema = "", .content_type = "application/octet-stream"};
@@ -118,6 +119,7 @@ RouteSet mcp_routes(Service& service, bool fixtures) {
   set.name = "mcp";
   set.prefix = "/mcp";
   set.in_openapi = false;
+  set.stop = [face] { face->http.stop(); };
   set.routes = {route_for(face, "POST", "mcpMessage", "A message of the Model Context Protocol"),
                 route_for(face, "GET", "mcpStream", "What belongs to no request (2025-11-25)"),
                 route_for(face, "DELETE", "mcpEnd", "Ends a session (2025-11-25)")};

@@ -103,15 +103,20 @@ bool RequestCall::answers_at_once() const {
   return ref && ref->id();
 }
 
-void RequestCall::body(std::string body) {
+void RequestCall::body(std::string body, BodyBytes::Charge charge) {
   request.body = std::move(body);
+  charge_ = std::move(charge);
+  const Route& route = *matched->route;
+  if (route.lasting || (route.goes_on && route.goes_on(request))) {
+    if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
+  }
   if (answers_at_once()) {
-    if (matched->route->agent == AgentOf::kThread) {
+    if (route.agent == AgentOf::kThread) {
       request.thread_id = ThreadRef::parse(request.parameter("thread_id"))->id();
     }
     return run();
   }
-  if (matched->route->lasting) return begin_lasting();
+  if (route.lasting) return begin_lasting();
   if (!front_.parts_.pool.submit([self = shared_from_this()] { self->run(); })) {
     refuse_with(overloaded("too many requests wait already"));
   }
@@ -217,7 +222,10 @@ void RequestCall::begin_stream(Response response) {
     return tell_abandoned(std::move(response.stream), nullptr);
   }
   if (front_.stopping_) return refuse_with(stopping());
-  if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
+  if (auto good = front_.take_stream(*this); !good) {
+    tell_abandoned(std::move(response.stream), nullptr);
+    return refuse_with(good.error());
+  }
   answered_ = true;
   stream_ = std::move(response.stream);
   response.header("X-Request-Id", request.id);
@@ -236,13 +244,15 @@ void RequestCall::begin_waiting(std::unique_ptr<Waiting> waiting) {
     return tell_abandoned(nullptr, std::move(waiting));
   }
   if (place_) return;  // it waits already, and what it waited for asks to wait
-  if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
+  if (auto good = front_.take_stream(*this); !good) {
+    tell_abandoned(nullptr, std::move(waiting));
+    return refuse_with(good.error());
+  }
   waiting_ = std::move(waiting);
   place_ = front_.parts_.desk.add(std::make_shared<WaitLook>(waiting_, weak_from_this()));
 }
 
 void RequestCall::begin_lasting() {
-  if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   gone_.emplace();
   request.gone = gone_->get_token();
   WorkerThreads::Work work = [self = shared_from_this()] { self->run(); };
@@ -291,6 +301,16 @@ void RequestCall::look_at_time(SteadyTime now) {
     self->answer(waiting->late ? waiting->late()
                                : Reply(refuse(504, "timeout", "it did not happen in time")));
   });
+}
+
+void RequestCall::lock_out() {
+  if (!exchange_) return;
+  if (stream_) {
+    leave_desk();
+    exchange_->cut_stream(share(": this key is not good any more\n\n"));
+  } else if (waiting_ || gone_) {
+    refuse_with(unauthorized("this key is not good, or was revoked"));
+  }
 }
 
 void RequestCall::end(bool waiting) {

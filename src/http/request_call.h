@@ -16,7 +16,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   RequestCall(Front& front, std::shared_ptr<Exchange> exchange);
   ~RequestCall() override;
 
-  void body(std::string body) override;
+  void body(std::string body, BodyBytes::Charge charge) override;
   void taken() override;
   void over(bool complete) override;
 
@@ -28,6 +28,8 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
 
   // The server stops: a stream is cut, and with `waiting` too what is waited for is answered.
   void end(bool waiting);
+  // Its key counts no more: a stream is cut, and what is waited for is not told.
+  void lock_out();
   // What is waited for may have waited long enough.
   void look_at_time(SteadyTime now);
   void tell_frames(std::vector<Bytes> frames, bool ended);
@@ -55,6 +57,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   Front& front_;
   const std::shared_ptr<std::atomic<std::size_t>> under_way_;
   std::shared_ptr<Exchange> exchange_;  // none: it is over
+  BodyBytes::Charge charge_;            // for the request's body
   bool answered_ = false;
   bool late_ = false;  // the time of what is waited for is over
   std::shared_ptr<Stream> stream_;

@@ -75,6 +75,10 @@ struct Route {
   bool quick = false;
   // Its handler may take as long as a run does, and gets a thread of its own for that.
   bool lasting = false;
+  // Whether the answer to this request goes on after the handler: it is a stream, or waited for.
+  // Then there is room for one more of these before the handler does anything. Absent: that is
+  // seen by what the handler answers, and when there is no room, that is abandoned.
+  std::function<bool(const Request& request)> goes_on = {};
   Handler handler;
 };
 
@@ -87,6 +91,9 @@ struct RouteSet {
   bool in_openapi = true;
   // Whether parameters in a query that the route does not name are refused.
   bool strict_queries = true;
+  // Ends what its handlers have others do, and returns when nobody works on that any more. Called
+  // when the server stops, while answers still go out.
+  std::function<void()> stop = {};
   // Named schemas, for "#/components/schemas/NAME".
   std::vector<std::pair<std::string, std::string>> schemas = {};
 };

@@ -82,11 +82,13 @@ class Server::Impl {
     stop();
     // Appends that wait are written and answered while there is somebody to answer to.
     background.reset();
+    routes.reset();  // what its handlers have is on the service
     service.reset();
     front.reset();
   }
 
   Result<void> start(Store& store, Parts parts);
+  Result<void> refresh_keys();
   void stop();
   std::string metrics_text();
   void say(std::string_view message) const;
@@ -121,7 +123,7 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   SKEIN_TRY(keys.refresh());
   SKEIN_TRY(check_address(options, keys));
   if (!options.audit_file.empty()) {
-    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file));
+    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file, clock));
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
@@ -150,12 +152,18 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   if (parts.background) background = std::make_unique<Background>(*service);
   housekeeper = std::jthread([this](const std::stop_token& stop) {
     while (pause_for(kRefreshKeys, stop)) {
-      if (const auto done = keys.refresh(); !done) {
+      if (const auto done = refresh_keys(); !done) {
         say("keys cannot be read: " + done.error().message);
       }
     }
   });
   listener->start(*front);
+  return {};
+}
+
+Result<void> Server::Impl::refresh_keys() {
+  SKEIN_TRY(keys.refresh());
+  listener->post([this] { front->keys_changed(); });
   return {};
 }
 
@@ -186,6 +194,9 @@ void Server::Impl::stop() {
   // What was waited for has happened, and is being told.
   wait_for_answers();
   on_io([this] { front->end_waiting(); });
+  for (const RouteSet& set : routes->sets()) {
+    if (set.stop) set.stop();
+  }
   wait_for_answers();
   listener->stop();
   threads.reset();
@@ -242,7 +253,7 @@ std::string Server::url() const {
   return fmt::format("http://{}{}{}:{}", six ? "[" : "", address, six ? "]" : "", port());
 }
 
-Result<void> Server::refresh_keys() { return impl_->keys.refresh(); }
+Result<void> Server::refresh_keys() { return impl_->refresh_keys(); }
 Service& Server::service() { return *impl_->service; }
 void Server::stop() { impl_->stop(); }
 

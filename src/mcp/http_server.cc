@@ -53,8 +53,14 @@ bool knows(std::string_view version) {
 // by a stream.
 class HttpServer::Call {
  public:
-  Call(Give give, Caller caller, std::shared_ptr<Session> session)
-      : caller(std::move(caller)), session(std::move(session)), give_(std::move(give)) {}
+  // `stopping`: the server stops, and the request with it.
+  Call(Give give, Caller caller, std::shared_ptr<Session> session, std::stop_source of_request,
+       std::stop_token stopping)
+      : caller(std::move(caller)),
+        session(std::move(session)),
+        stop(std::move(of_request)),
+        give_(std::move(give)),
+        with_server_(std::move(stopping), [this] { stop.request_stop(); }) {}
 
   void send(const std::string& message) {
     const std::lock_guard lock(mutex_);
@@ -92,8 +98,8 @@ class HttpServer::Call {
   const Caller caller;
   const std::shared_ptr<Session> session;  // of an older version; or null
   std::vector<HttpHeader> headers;         // of the answer
-  std::stop_source stop;
-  std::string version;  // of an older version
+  std::stop_source stop;                   // of this request
+  std::string version;                     // of an older version
 
  private:
   void open_stream_under_lock() {
@@ -117,6 +123,8 @@ class HttpServer::Call {
   const Give give_;                   // under mutex_, as all below
   std::shared_ptr<Outbox> outbox_;    // once there is a stream
   std::shared_ptr<KeptStream> kept_;  // and a session
+
+  std::stop_callback<std::function<void()>> with_server_;
 };
 
 HttpServer::HttpServer(Server& server, IdSource& ids) : server_(server), sessions_(ids) {}
@@ -130,6 +138,7 @@ void HttpServer::stop() {
     stopped_ = true;
     workers.swap(workers_);
   }
+  stopping_.request_stop();
   sessions_.end_all();
   {
     const std::lock_guard lock(listeners_->mutex);
@@ -218,7 +227,8 @@ void HttpServer::post_modern(const HttpAsked& asked, RpcRequest request, const G
   if (wrong) {
     return give({.status = 400, .body = rpc_line(RpcResponse{request.id, tl::unexpected(*wrong)})});
   }
-  auto call = std::make_shared<Call>(give, asked.caller, nullptr);
+  auto call = std::make_shared<Call>(give, asked.caller, nullptr, std::stop_source(),
+                                     stopping_.get_token());
   const Json id = request.id;
   if (!enqueue([this, call, request = std::move(request)] { run_modern(call, request); })) {
     give(refusal(503, kServerError, "too many requests wait; try again", id));
@@ -316,8 +326,7 @@ void HttpServer::post_legacy(const HttpAsked& asked, RpcRequest request, const G
                 request.id));
   }
   const Json id = request.id;
-  auto call = std::make_shared<Call>(give, asked.caller, session);
-  call->stop = *stop;
+  auto call = std::make_shared<Call>(give, asked.caller, session, *stop, stopping_.get_token());
   call->version = session->peer().version();
   if (!enqueue([this, call, request = std::move(request)] { run_legacy(call, request); })) {
     session->close(id);
@@ -361,7 +370,10 @@ void HttpServer::post_array(const HttpAsked& asked, const Give& give) {
       } else if (const auto* request = std::get_if<RpcRequest>(&*message)) {
         Params params(request->params);
         auto exchange = server_.open(*request, params, &session->peer());
-        if (exchange) exchange->caller = caller;
+        if (exchange) {
+          exchange->caller = caller;
+          exchange->stop = stopping_.get_token();
+        }
         answers.push_back(
             rpc_line(exchange ? server_.answer(*request, params, *exchange, &session->peer())
                               : RpcResponse{request->id, tl::unexpected(exchange.error())}));

@@ -57,7 +57,7 @@ class HttpServer {
   // Returns at once; what takes time is done by threads of its own.
   void handle(HttpAsked asked, Give give);
 
-  // Ends sessions and streams, and waits for what runs.
+  // Ends sessions and streams, asks what runs to stop, and waits for that.
   void stop();
 
  private:
@@ -94,6 +94,7 @@ class HttpServer {
 
   Server& server_;
   Sessions sessions_;
+  std::stop_source stopping_;
 
   std::mutex mutex_;
   std::condition_variable_any changed_;     // jobs_

@@ -19,7 +19,7 @@ class Streams final : public http::Receiver {
    public:
     Stream(Streams& all, std::shared_ptr<http::Exchange> exchange, bool whole)
         : all_(all), exchange_(std::move(exchange)), whole_(whole) {}
-    void body(std::string /*body*/) override {
+    void body(std::string /*body*/, http::BodyBytes::Charge /*charge*/) override {
       http::Response response;
       response.header("Content-Type", "text/event-stream");
       exchange_->begin_stream(response, "");

@@ -325,5 +325,106 @@ TEST(HttpLimits, WhateverIsThrownByAnAnswerThatComesLaterIsTheEndOfThatRequestAl
   EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
 }
 
+class Counted final : public http::Stream {
+ public:
+  explicit Counted(std::atomic<int>& abandoned) : abandoned_(abandoned) {}
+  std::vector<Topic> topics() const override { return {}; }
+  Result<Pulled> pull(std::size_t /*max_bytes*/) override { return Pulled{}; }
+  void abandoned() override { ++abandoned_; }
+
+ private:
+  std::atomic<int>& abandoned_;
+};
+
+// A server that has room for one stream, which is taken.
+class HttpWithoutRoom : public testing::Test {
+ protected:
+  HttpWithoutRoom() {
+    open_.send_request("GET", "/test/threads/" + thread_ + "/events");
+    EXPECT_EQ(open_.read_head().status, 200);
+  }
+
+  TestServer::Setup setup() {
+    http::ServerOptions options;
+    options.max_streams = 1;
+    TestServer::Setup made = with_test_routes(options);
+    made.config = R"({"agents":{"echo":{"engine":"echo"}}})";
+    const auto stream = [this](Service&, http::Request&) -> http::Reply {
+      ++begun_;
+      return http::stream_response(std::make_unique<Counted>(abandoned_));
+    };
+    const auto wait = [this](Service&, http::Request&) -> http::Reply {
+      ++begun_;
+      http::Waiting waiting;
+      waiting.poll = []() -> tl::expected<std::optional<http::Response>, http::Problem> {
+        return std::optional<http::Response>();
+      };
+      waiting.abandoned = [this] { ++abandoned_; };
+      return http::wait_for(std::move(waiting));
+    };
+    auto& routes = made.more_routes[0].routes;
+    routes.push_back(route("GET", "/test/stream", "stream", http::Access::kRead, stream));
+    routes.push_back(route("GET", "/test/waits", "waits", http::Access::kRead, wait));
+    routes.push_back(route("GET", "/test/known", "known", http::Access::kRead, stream));
+    routes.back().goes_on = [](const http::Request&) { return true; };
+    return made;
+  }
+  static void expect_refused(const Answered& answered) {
+    EXPECT_EQ(answered.status, 503) << answered;
+    EXPECT_NE(answered.header("retry-after"), "");
+  }
+
+  std::atomic<int> begun_{0};
+  std::atomic<int> abandoned_{0};
+  TestServer server_{setup()};
+  HttpConnection open_{server_.port()};
+  const std::string thread_ = new_thread(server_, "echo");
+};
+
+TEST_F(HttpWithoutRoom, NoRunIsBegunThatNobodyCanBeToldOf) {
+  const std::string langgraph =
+      R"({"assistant_id":"echo","input":{"messages":[{"role":"user","content":"hello"}]}})";
+  expect_refused(server_.ask("POST", "/v1/runs?wait=true",
+                             R"({"agentId":"echo","threadId":")" + thread_ + R"(","text":"x"})"));
+  expect_refused(server_.ask("POST", "/threads/" + thread_ + "/runs/stream", langgraph));
+  expect_refused(server_.ask("POST", "/runs/stream", langgraph));
+  expect_refused(server_.ask("POST", "/runs/wait", langgraph));
+  const auto runs = server_.service().runner().list({});
+  ASSERT_TRUE(runs.has_value());
+  EXPECT_TRUE(runs->empty());
+}
+
+TEST_F(HttpWithoutRoom, WhatWasBegunAllTheSameIsAbandoned) {
+  expect_refused(server_.ask("GET", "/test/stream"));
+  expect_refused(server_.ask("GET", "/test/waits"));
+  while (abandoned_ < 2) std::this_thread::sleep_for(1ms);
+  expect_refused(server_.ask("GET", "/test/known"));
+  EXPECT_EQ(begun_, 2) << "it is known before that this goes on";
+}
+
+TEST(HttpLimits, ABodyCountsAlsoWhenItsClientWentAway) {
+  http::ServerOptions options;
+  options.max_buffered_bytes = 3'000'000;
+  std::atomic<bool> go{false};
+  TestServer::Setup setup = with_test_routes(options);
+  auto hold = route("POST", "/test/hold", "hold", http::Access::kWrite,
+                    [&](Service&, http::Request&) -> http::Reply {
+                      go.wait(false);
+                      return http::no_content();
+                    });
+  hold.body = http::BodySpec{.schema = ""};
+  setup.more_routes[0].routes.push_back(std::move(hold));
+  TestServer server(std::move(setup));
+  const std::string body = "\"" + std::string(2'000'000, 'x') + "\"";
+  HttpConnection(server.port()).send_request("POST", "/test/hold", body);
+  // Nobody is left but who asks.
+  while (figure(server, "skein_http_connections") > 1) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(server.ask("POST", "/test/echo", body).status, 503);
+  go = true;
+  go.notify_all();
+  while (figure(server, "skein_http_body_bytes") > 0) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(server.ask("POST", "/test/echo", body).status, 200);
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "api/keys.h"
 #include "http_fixture.h"
 
 namespace skein::test {
@@ -232,6 +233,91 @@ TEST_F(HttpStreams, WhatIsWaitedForMayBeLate) {
   const int status = waiting.read_answer().status;
   EXPECT_TRUE(status == 503 || status == 0) << status;  // 0: it had not been read yet
   stopping.join();
+}
+
+class HttpStreamsWithKeys : public HttpStreams {
+ protected:
+  std::unique_ptr<HttpConnection> open_with(const std::string& key) {
+    auto reader = std::make_unique<HttpConnection>(server_.port());
+    reader->send_request("GET", "/test/threads/" + thread_ + "/events", {}, {{"X-Api-Key", key}});
+    EXPECT_EQ(reader->read_head().status, 200);
+    EXPECT_EQ(reader->next_event()->id, "1");
+    return reader;
+  }
+};
+
+TEST_F(HttpStreamsWithKeys, EndWithTheKeyThatTheyBeganWith) {
+  append("one");
+  const auto nobody = open();
+  EXPECT_EQ(nobody->next_event()->id, "1");
+  const std::string leaked = server_.make_key(http::Access::kRead);
+  // From now on nobody is let in without one.
+  EXPECT_FALSE(nobody->next_event().has_value());
+  EXPECT_TRUE(nobody->wait_for_close());
+
+  const std::string good = server_.make_key(http::Access::kRead);
+  const auto theirs = open_with(leaked);
+  const auto ours = open_with(good);
+  ApiKeys keys(server_.store(), system_clock(), random_ids());
+  ASSERT_TRUE(keys.revoke(id_of_key(leaked)).has_value());
+  // Without being told.
+  EXPECT_FALSE(theirs->next_event().has_value());
+  EXPECT_TRUE(theirs->wait_for_close());
+  append("two");
+  EXPECT_EQ(ours->next_event()->id, "2");
+}
+
+TEST_F(HttpStreams, WhatIsWaitedForIsNotToldToAKeyThatWasRevoked) {
+  TestServer::Setup setup = with_test_routes();
+  std::atomic<bool> waits{false};
+  setup.more_routes[0].routes.push_back(
+      route("GET", "/test/never", "never", http::Access::kRead,
+            [&](Service&, http::Request&) -> http::Reply {
+              http::Waiting waiting;
+              waiting.topics = {Topic::all()};
+              waiting.poll = [&]() -> tl::expected<std::optional<http::Response>, http::Problem> {
+                waits = true;
+                return std::optional<http::Response>();
+              };
+              return http::wait_for(std::move(waiting));
+            }));
+  TestServer server(std::move(setup));
+  const std::string key = server.make_key(http::Access::kRead);
+  HttpConnection waiting(server.port());
+  waiting.send_request("GET", "/test/never", {}, {{"X-Api-Key", key}});
+  while (!waits) std::this_thread::sleep_for(1ms);
+  ApiKeys keys(server.store(), system_clock(), random_ids());
+  ASSERT_TRUE(keys.revoke(id_of_key(key)).has_value());
+  EXPECT_EQ(waiting.read_answer().status, 401);
+}
+
+TEST_F(HttpStreams, WhoeverWorksOnAnAnswerElsewhereEndsWithTheServerAndIsHeard) {
+  TestServer::Setup setup = with_test_routes();
+  std::stop_source stop;
+  std::atomic<bool> begun{false};
+  std::jthread elsewhere;
+  setup.more_routes[0].routes.push_back(
+      route("GET", "/test/elsewhere", "elsewhere", http::Access::kRead,
+            [&](Service&, http::Request&) -> http::Reply {
+              return http::answer_later([&](const http::Answer& answer) {
+                elsewhere = std::jthread([&, answer] {
+                  begun = true;
+                  while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+                  answer(http::json_response(std::string("\"stopped\"")));
+                });
+              });
+            }));
+  setup.more_routes[0].stop = [&] {
+    stop.request_stop();
+    elsewhere = {};
+  };
+  TestServer server(std::move(setup));
+  HttpConnection connection(server.port());
+  connection.send_request("GET", "/test/elsewhere");
+  while (!begun) std::this_thread::sleep_for(1ms);
+  server.server().stop();
+  EXPECT_FALSE(elsewhere.joinable());
+  EXPECT_EQ(connection.read_answer().body, "\"stopped\"");
 }
 
 }  // namespace

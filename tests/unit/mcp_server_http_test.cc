@@ -81,6 +81,15 @@ class McpOverHttpParts : public testing::Test {
   mcp::Catalogue catalogue() {
     mcp::Catalogue all = mcp::workspace_catalogue(workspace_);
     mcp::add_fixtures(all, hooks_);
+    all.tools.push_back({.name = "waits",
+                         .title = "Waits",
+                         .description = "Returns when it is asked to stop",
+                         .read_only = true,
+                         .run = [this](const mcp::Arguments&, const mcp::Exchange& exchange) {
+                           waits_ = true;
+                           while (!exchange.stop.stop_requested()) std::this_thread::yield();
+                           return mcp::ToolOutcome(mcp::ToolAnswer{.text = "stopped"});
+                         }});
     return all;
   }
 
@@ -147,6 +156,7 @@ class McpOverHttpParts : public testing::Test {
   }
 
   TempDir folder_;
+  std::atomic<bool> waits_{false};
   mcp::FixtureHooks hooks_;
   mcp::Workspace workspace_;
   mcp::Server server_;
@@ -246,6 +256,21 @@ TEST_F(McpOverHttpParts, ListensUntilTheReaderGoesOrTheServerStops) {
   EXPECT_EQ(message_of(reader.next()).at("method"), "notifications/tools/list_changed");
   http_.stop();
   EXPECT_EQ(reader.next(), "");
+}
+
+TEST_F(McpOverHttpParts, AsksWhatRunsToStopWhenItStops) {
+  const auto session = begin();
+  for (const bool with_session : {true, false}) {
+    waits_ = false;
+    auto wanted = with_session
+                      ? asked("POST", request("1", "tools/call", R"({"name":"waits"})"), session)
+                      : modern("tools/call", R"("name":"waits")", "waits");
+    auto reply = std::async(std::launch::async, [&] { return ask(std::move(wanted)); });
+    while (!waits_) std::this_thread::yield();
+    if (!with_session) http_.stop();
+    if (with_session) ask(asked("DELETE", "", session));
+    EXPECT_THAT(reply.get().body, HasSubstr("stopped"));
+  }
 }
 
 TEST_F(McpOverHttpParts, KeepsASessionFromInitializeToDelete) {
