@@ -21,8 +21,8 @@ namespace skein::http {
 struct ConnectionShared {
   const ServerOptions& options;
   Receiver& receiver;
+  const BodyBytes& bodies;                            // of all requests under way
   std::array<char, std::size_t{64} << 10> scratch{};  // for what was just read
-  BodyBytes bodies{};                                 // of all requests under way
   UnsentBytes unsent{};                               // of answers that clients did not take yet
   std::uint64_t dropped = 0;
   bool draining = false;

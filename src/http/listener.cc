@@ -68,7 +68,7 @@ class Listener::Impl {
   }
 
   void start(Receiver& receiver) {
-    shared_ = std::make_unique<ConnectionShared>(options_, receiver);
+    shared_ = std::make_unique<ConnectionShared>(options_, receiver, bodies_);
     shared_->now = std::chrono::steady_clock::now();
     shared_->closed = [this](Connection* connection) {
       connections_.erase(connection);
@@ -158,7 +158,6 @@ class Listener::Impl {
       for (const auto& connection : all()) connection->tick();
       shared_->receiver.tick(shared_->now);
       dropped_ = shared_->dropped;
-      buffered_ = shared_->bodies.total();
       unsent_ = shared_->unsent.total();
       tick();
     });
@@ -203,6 +202,7 @@ class Listener::Impl {
   asio::steady_timer timer_{context_};
   asio::steady_timer pause_{context_};
   std::uint16_t port_ = 0;
+  BodyBytes bodies_;
   const std::string too_many_ = too_many_connections();
   std::unique_ptr<ConnectionShared> shared_;
   std::unordered_map<Connection*, std::shared_ptr<Connection>> connections_;
@@ -210,7 +210,6 @@ class Listener::Impl {
   std::atomic<std::size_t> count_{0};
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> dropped_{0};
-  std::atomic<std::size_t> buffered_{0};
   std::atomic<std::size_t> unsent_{0};
   std::thread thread_;
 };
@@ -236,7 +235,7 @@ void Listener::drain() { impl_->drain(); }
 void Listener::stop() { impl_->stop(); }
 
 Listener::Figures Listener::figures() const {
-  return {impl_->count_, impl_->accepted_, impl_->dropped_, impl_->buffered_, impl_->unsent_};
+  return {impl_->count_, impl_->accepted_, impl_->dropped_, impl_->bodies_.total(), impl_->unsent_};
 }
 
 }  // namespace skein::http

@@ -61,6 +61,14 @@ TEST_F(AuditLogTest, WhoeverWasSilentWhileOthersTurnedItOverWritesWhereTheyDo) {
   EXPECT_EQ(contents(path_), "somebody else\nat last\n");
 }
 
+TEST_F(AuditLogTest, AFileThatWasTakenAwayIsMadeAgain) {
+  auto log = open();
+  fs::rename(path_, older(9));
+  say_and_close(std::move(log), "here");
+  EXPECT_EQ(contents(path_), "here\n");
+  EXPECT_EQ(contents(older(9)), "");
+}
+
 TEST_F(AuditLogTest, AFileThatOthersFilledIsTurnedOverOnce) {
   auto one = open();
   auto two = open();
