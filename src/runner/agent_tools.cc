@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -157,9 +158,14 @@ class AgentToolBox final : public ToolBox {
     std::vector<Listed> listed(capabilities_.servers.size());
     std::vector<std::jthread> asking;
     for (std::size_t i = 0; i < listed.size(); ++i) {
-      asking.emplace_back([this, &stop, &server = capabilities_.servers[i], &mine = listed[i]] {
+      const auto ask = [this, &stop, &server = capabilities_.servers[i], &mine = listed[i]] {
         mine.tools = list_one(server, mine.client, stop);
-      });
+      };
+      try {
+        asking.emplace_back(ask);
+      } catch (const std::system_error&) {  // one after the other
+        ask();
+      }
     }
     asking.clear();
     return listed;

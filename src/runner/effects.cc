@@ -1,6 +1,7 @@
 #include "runner/effects.h"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "core/try.h"
@@ -50,8 +51,17 @@ void Effects::dispatch(const Run& run, std::shared_ptr<Engine> engine, std::stri
     return;
   }
   jobs_.push_back({run, std::move(engine), std::move(fast_model)});
-  while (workers_.size() < std::max<std::size_t>(1, options_.effect_threads)) {
-    workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+  try {
+    while (workers_.size() < std::max<std::size_t>(1, options_.effect_threads)) {
+      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    }
+  } catch (const std::system_error&) {  // fewer will do
+    if (workers_.empty()) {
+      jobs_.pop_back();
+      log("run " + run.id +
+          ": the system has no thread for effects; they are left for the next start");
+      return;
+    }
   }
   changed_.notify_all();
 }

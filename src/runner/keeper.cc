@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 #include <utility>
 
 #include "core/json_fields.h"
@@ -133,7 +134,10 @@ void Keeper::renew(const std::vector<std::shared_ptr<LiveRun>>& live) {
   };
   std::vector<std::jthread> helpers;
   if (due.size() > kWorthHelpers) {
-    for (std::size_t i = 1; i < std::min(kRenewers, due.size()); ++i) helpers.emplace_back(help);
+    try {
+      for (std::size_t i = 1; i < std::min(kRenewers, due.size()); ++i) helpers.emplace_back(help);
+    } catch (const std::system_error&) {  // fewer will do
+    }
   }
   help();
 }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -161,8 +162,12 @@ void call_tools(ToolBox& box, const std::vector<ToolCall>& calls, const std::sto
   const std::stop_callback pass_on(stop, [&] { own.request_stop(); });
   Shop shop;
   std::vector<std::jthread> helpers;
-  for (std::size_t i = 0; i < std::min(calls.size(), limits::kMaxParallelTools); ++i) {
-    helpers.emplace_back([&] { serve(shop, box, calls, own.get_token()); });
+  try {
+    for (std::size_t i = 0; i < std::min(calls.size(), limits::kMaxParallelTools); ++i) {
+      helpers.emplace_back([&] { serve(shop, box, calls, own.get_token()); });
+    }
+  } catch (const std::system_error&) {  // fewer will do
+    if (helpers.empty()) serve(shop, box, calls, own.get_token());
   }
   for (std::size_t i = 0; i < calls.size(); ++i) {
     std::unique_lock lock(shop.mutex);
