@@ -29,11 +29,12 @@ export class Signal<T> {
 
 export function useSignal<T>(signal: Signal<T>): T {
   const [, turn] = useState(0);
+  const shown = signal.value;
   useEffect(() => {
-    const seen = signal.value;
     const stop = signal.follow(() => turn((count) => count + 1));
-    if (!Object.is(seen, signal.value)) turn((count) => count + 1);
+    // It may have changed after it was drawn, and before anybody followed it.
+    if (!Object.is(shown, signal.value)) turn((count) => count + 1);
     return stop;
   }, [signal]);
-  return signal.value;
+  return shown;
 }
