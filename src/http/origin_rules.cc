@@ -18,18 +18,22 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-// "name:80" → "name", "[::1]:80" → "::1".
+bool is_port(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c); });
+}
+
+// "name:80" → "name", "[::1]:80" → "::1"; empty: it is neither.
 std::string host_name(std::string_view host) {
-  if (host.starts_with('[')) return lower(host.substr(1, host.find(']') - 1));
-  const std::size_t colon = host.rfind(':');
-  if (colon != std::string_view::npos) {
-    const std::string_view port = host.substr(colon + 1);
-    if (!std::all_of(port.begin(), port.end(), [](unsigned char c) { return std::isdigit(c); })) {
-      return {};
-    }
-    host = host.substr(0, colon);
+  if (host.starts_with('[')) {
+    const std::size_t end = host.find(']');
+    if (end == std::string_view::npos) return {};
+    const std::string_view after = host.substr(end + 1);
+    const bool well_formed = after.empty() || (after.front() == ':' && is_port(after.substr(1)));
+    return well_formed ? lower(host.substr(1, end - 1)) : "";
   }
-  return lower(host);
+  const std::size_t colon = host.rfind(':');
+  if (colon == std::string_view::npos) return lower(host);
+  return is_port(host.substr(colon + 1)) ? lower(host.substr(0, colon)) : "";
 }
 
 bool is_ip(const std::string& text) {

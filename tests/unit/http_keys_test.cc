@@ -287,7 +287,8 @@ TEST(HttpOrigins, ARequestMustBeForANameOfTheServer) {
     EXPECT_EQ(status(good), 200) << good;
   }
   for (const char* bad : {"evil.example.org", "localhost.evil.example.org", "10.0.0.1",
-                          "localhost:80x", "127.0.0.1.evil.org", "[::2]", "", "0.0.0.0"}) {
+                          "localhost:80x", "127.0.0.1.evil.org", "[::2]", "", "0.0.0.0",
+                          "[::1].evil.org", "[::1]80", "[::1]:80x", "[::1"}) {
     EXPECT_EQ(status(bad), 421) << bad;
   }
 }
