@@ -7,23 +7,6 @@
 #include "http/v1/routes.h"
 
 namespace skein::http {
-namespace {
-
-// Those that begin a run and then tell what it does, or how it ended: a run that nobody can be
-// told of is not begun.
-void reserve_room(std::vector<RouteSet>& sets) {
-  for (RouteSet& set : sets) {
-    for (Route& route : set.routes) {
-      if (route.name == "startRun") {
-        route.goes_on = [](const Request& request) { return request.query("wait") == "true"; };
-      } else if (route.name == "lgStreamRun" || route.name == "lgStreamRunAlone") {
-        route.goes_on = [](const Request&) { return true; };
-      }
-    }
-  }
-}
-
-}  // namespace
 
 std::vector<RouteSet> all_routes(Service& service, Operations operations) {
   std::vector<RouteSet> sets;
@@ -31,7 +14,6 @@ std::vector<RouteSet> all_routes(Service& service, Operations operations) {
   sets.push_back(operation_routes(std::move(operations)));
   sets.push_back(v1_routes(service));
   sets.push_back(langgraph_routes(service));
-  reserve_room(sets);
   sets.push_back(mcp_routes(service, mcp_fixtures));
   sets.push_back(page_routes());
   sets.push_back(openapi_routes(sets));

@@ -179,28 +179,31 @@ TEST(HttpLimits, ABodyThatIsTooLargeIsRefusedByItsHeadAlone) {
   EXPECT_EQ(connection.read_answer().status, 413);
 }
 
-TEST(HttpLimits, WhenThereAreTooManyConnectionsTheIdleOnesGo) {
+TestServer::Setup room_for_ten() {
   http::ServerOptions options;
   options.max_connections = 10;
-  TestServer server(with_test_routes(options));
+  return with_test_routes(options);
+}
+
+std::vector<std::unique_ptr<HttpConnection>> ten_idle(TestServer& server) {
   std::vector<std::unique_ptr<HttpConnection>> idle;
   for (int i = 0; i < 10; ++i) {
     idle.push_back(std::make_unique<HttpConnection>(server.port()));
-    ASSERT_EQ(idle.back()->ask("GET", "/healthz").status, 200);
+    EXPECT_EQ(idle.back()->ask("GET", "/healthz").status, 200);
   }
+  return idle;
+}
+
+TEST(HttpLimits, WhenThereAreTooManyConnectionsTheIdleOnesGo) {
+  TestServer server(room_for_ten());
+  const auto idle = ten_idle(server);
   EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
   EXPECT_TRUE(idle.front()->wait_for_close());
 }
 
 TEST(HttpLimits, WhoeverComesWhenThereAreTooManyConnectionsDoesNotPushOutTheOneBefore) {
-  http::ServerOptions options;
-  options.max_connections = 10;
-  TestServer server(with_test_routes(options));
-  std::vector<std::unique_ptr<HttpConnection>> idle;
-  for (int i = 0; i < 10; ++i) {
-    idle.push_back(std::make_unique<HttpConnection>(server.port()));
-    ASSERT_EQ(idle.back()->ask("GET", "/healthz").status, 200);
-  }
+  TestServer server(room_for_ten());
+  const auto idle = ten_idle(server);
   std::vector<std::unique_ptr<HttpConnection>> fresh;
   for (int i = 0; i < 5; ++i) fresh.push_back(std::make_unique<HttpConnection>(server.port()));
   for (int i = 0; i < 5; ++i) EXPECT_TRUE(idle[static_cast<std::size_t>(i)]->wait_for_close());

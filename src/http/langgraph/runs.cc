@@ -326,9 +326,11 @@ void add_run_routes(const Shared& shared, std::vector<Route>& routes) {
                        Access::kWrite, AgentOf::kHandler, with(wait));
     waits.body = BodySpec{kRunBody};
     waits.lasting = true;
-    add("POST", path + "/stream", "lgStreamRun" + ending, "Runs, and tells" + where, Access::kWrite,
-        AgentOf::kHandler, with(stream))
-        .body = BodySpec{kRunBody};
+    Route& streams =
+        add("POST", path + "/stream", "lgStreamRun" + ending, "Runs, and tells" + where,
+            Access::kWrite, AgentOf::kHandler, with(stream));
+    streams.body = BodySpec{kRunBody};
+    streams.goes_on = [](const Request&) { return true; };
   }
   add("POST", "/runs/batch", "lgBatchRuns", "Starts several runs, each in a thread of its own",
       Access::kWrite, AgentOf::kHandler, with(batch))

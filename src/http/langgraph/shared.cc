@@ -153,18 +153,24 @@ std::string run_json(const Run& run, const std::string& thread_id, const Select&
 
 std::string interrupt_id(const Run& run) { return name_uuid(run.id, std::to_string(run.resumed)); }
 
-std::string interrupts_json(const Run& run) {
-  if (!run.question) return "[]";
+std::string question_json(const RunQuestion& question) {
   std::vector<std::string> calls;
-  for (const ToolCall& call : run.question->calls) {
+  for (const ToolCall& call : question.calls) {
     calls.push_back(JsonObject()
                         .add("id", call.id)
                         .add("name", call.name)
                         .add_json("args", call.input.empty() ? "{}" : call.input.text())
                         .str());
   }
-  const std::string value = JsonObject().add_json("action_requests", json_array_of(calls)).str();
-  return json_array_of({JsonObject().add("id", interrupt_id(run)).add_json("value", value).str()});
+  return JsonObject().add_json("action_requests", json_array_of(calls)).str();
+}
+
+std::string interrupts_json(const Run& run) {
+  if (!run.question) return "[]";
+  return json_array_of({JsonObject()
+                            .add("id", interrupt_id(run))
+                            .add_json("value", question_json(*run.question))
+                            .str()});
 }
 
 Result<langgraph::StateView> current_state(LangGraph& graph, ThreadId thread) {

@@ -74,6 +74,8 @@ std::string run_json(const Run& run, const std::string& thread_id, const Select&
 
 // Tools that wait for a person, as an array of interrupts; "[]" when there is no question.
 std::string interrupts_json(const Run& run);
+// What it asks: the value of that interrupt.
+std::string question_json(const RunQuestion& question);
 // The id of a run's open question: another for each, so that no answer is taken for a later one.
 std::string interrupt_id(const Run& run);
 

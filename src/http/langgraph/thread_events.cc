@@ -277,12 +277,10 @@ class ThreadEvents : public Stream {
       return {};
     }
     if (run->question) {
-      const std::string interrupts = interrupts_json(*run);
-      const JsonFields interrupt(json_elements(interrupts).front());
       tell("input.requested", "input", run_seq_, kInput, run->ended_at,
            JsonObject()
-               .add_json("interrupt_id", member(interrupt, "id"))
-               .add_json("payload", member(interrupt, "value"))
+               .add("interrupt_id", interrupt_id(*run))
+               .add_json("payload", question_json(*run->question))
                .str());
     }
     const bool failed = run->status == RunStatus::kError || run->status == RunStatus::kTimeout;

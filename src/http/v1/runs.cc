@@ -66,6 +66,10 @@ Route with_wait(Route route) {
   route.parameters.push_back(
       in_query("wait", truth(), "Answer when the run has ended, with its outcome (200)."));
   route.responses.push_back(gives(200, "With `wait`: how it ended.", named("RunOutcome")));
+  // A run whose end nobody can be told is not begun.
+  route.goes_on = [](const Request& request) {
+    return request.query_flag("wait").value_or(std::nullopt).value_or(false);
+  };
   route.handler = [handler = std::move(route.handler)](Service& service,
                                                        Request& request) -> Reply {
     SKEIN_ASSIGN_OR_REFUSE(const auto wait, request.query_flag("wait"));
