@@ -35,6 +35,7 @@ Keeper::~Keeper() {
 }
 
 void Keeper::wake() {
+  if (idle_ == 0) return;
   const std::lock_guard lock(mutex_);
   woken_.notify_all();
 }
@@ -46,7 +47,9 @@ void Keeper::keep(const std::stop_token& stop, std::chrono::milliseconds pause, 
       std::unique_lock lock(mutex_);
       live = live_();
       if (live.empty()) {
+        ++idle_;
         woken_.wait(lock, stop, [&] { return !(live = live_()).empty(); });
+        --idle_;
         continue;
       }
     }

@@ -2,6 +2,7 @@
 // what other processes ask for, and lets in who waits for them. Two threads, however many runs.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -22,7 +23,7 @@ class Keeper {
   Keeper(RunnerParts parts, LiveRuns live);
   ~Keeper();
 
-  // There is a run to watch over.
+  // There is a run to watch over. Costs nothing while runs follow one another.
   void wake();
 
  private:
@@ -42,6 +43,9 @@ class Keeper {
 
   std::mutex mutex_;
   std::condition_variable_any woken_;
+  // Threads that sleep until there are runs. Each counts itself before it looks for the last time,
+  // and whoever adds a run looks here after that: one of them sees the other.
+  std::atomic<int> idle_{0};
 
   std::int64_t waiting_due_boot_ms_ = 0;  // the watching thread's own
   std::int64_t promise_due_boot_ms_ = 0;  // likewise
