@@ -77,9 +77,6 @@ void AuditLog::work(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       came_.wait(lock, stop, [this] { return !lines_.empty(); });
       if (lines_.empty()) return;
-      lock.unlock();
-      std::this_thread::sleep_for(kGathering);
-      lock.lock();
       lines.swap(lines_);
       if (lost_ > 0) lines += lost_line(std::exchange(lost_, 0));
     }
@@ -91,6 +88,7 @@ void AuditLog::work(const std::stop_token& stop) {
       written = write(lines);
     }
     set_status({});
+    std::this_thread::sleep_for(kGathering);
   }
 }
 
