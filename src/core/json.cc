@@ -287,8 +287,41 @@ struct JsonObjectReader::State {
   std::string copy;
 };
 
-JsonObjectReader::JsonObjectReader() : state_(std::make_unique<State>()) {}
-JsonObjectReader::~JsonObjectReader() = default;
+// To make a parser takes longer than to read a small object with it, so each thread keeps some.
+class JsonObjectReader::Spare {
+ public:
+  static std::unique_ptr<State> take() {
+    if (ended_) return std::make_unique<State>();
+    auto& kept = of_thread().kept_;
+    if (kept.empty()) return std::make_unique<State>();
+    auto state = std::move(kept.back());
+    kept.pop_back();
+    return state;
+  }
+
+  static void put(std::unique_ptr<State> state) {
+    constexpr std::size_t kMost = 8;
+    constexpr std::size_t kMostBytes = std::size_t{16} << 10;
+    if (!state || ended_ || of_thread().kept_.size() >= kMost) return;
+    if (state->parser.capacity() > kMostBytes || state->copy.capacity() > kMostBytes) return;
+    of_thread().kept_.push_back(std::move(state));
+  }
+
+ private:
+  Spare() = default;
+  ~Spare() { ended_ = true; }
+  static Spare& of_thread() {
+    static thread_local Spare spare;
+    return spare;
+  }
+
+  // Readers may outlive what their thread keeps.
+  static inline thread_local bool ended_ = false;
+  std::vector<std::unique_ptr<State>> kept_;
+};
+
+JsonObjectReader::JsonObjectReader() : state_(Spare::take()) {}
+JsonObjectReader::~JsonObjectReader() { Spare::put(std::move(state_)); }
 JsonObjectReader::JsonObjectReader(JsonObjectReader&&) noexcept = default;
 JsonObjectReader& JsonObjectReader::operator=(JsonObjectReader&&) noexcept = default;
 

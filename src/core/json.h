@@ -71,6 +71,7 @@ class JsonObjectReader {
 
  private:
   struct State;
+  class Spare;
   std::unique_ptr<State> state_;
 };
 
