@@ -74,6 +74,27 @@ TEST_F(SqliteKnownThreads, HaveTheirPathWhereTheyWereBranchedSinceTheyWereRead) 
   EXPECT_THAT(texts(read_all(*mine_, id)), ElementsAre("one", "two", "other two", "three"));
 }
 
+TEST_F(SqliteKnownThreads, HaveAllEventsSinceTheyWereMade) {
+  const ThreadId id = create_thread(*mine_).id;
+  EXPECT_THAT(read_all(*mine_, id), IsEmpty());
+  EXPECT_THAT(read_all(*mine_, id, {.direction = Direction::kBackward, .view = View::kPath}),
+              IsEmpty());
+  must_append(*mine_, id, message("one"));
+  must_append(*mine_, id, message("two"));
+  must_append(*mine_, id, with_base(message("other two"), 1));
+  EXPECT_THAT(texts(read_all(*mine_, id)), ElementsAre("one", "two", "other two"));
+  EXPECT_THAT(texts(read_all(*mine_, id, {.view = View::kPath})), ElementsAre("one", "other two"));
+  must_append(*others_, id, message("theirs"));
+  EXPECT_THAT(texts(read_all(*mine_, id)), ElementsAre("one", "two", "other two", "theirs"));
+}
+
+TEST_F(SqliteKnownThreads, AreReadAgainWhenAnotherWroteToAnEmptyOne) {
+  const ThreadId id = create_thread(*mine_).id;
+  must_append(*others_, id, message("theirs"));
+  must_append(*mine_, id, message("mine"));
+  EXPECT_THAT(texts(read_all(*mine_, id)), ElementsAre("theirs", "mine"));
+}
+
 TEST_F(SqliteKnownThreads, NeverShowLessThanWasAcknowledged) {
   const ThreadId id = create_thread(*mine_).id;
   std::atomic<Seq> acknowledged{0};

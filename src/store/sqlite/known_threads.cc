@@ -1,7 +1,5 @@
 #include "store/sqlite/known_threads.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -22,26 +20,10 @@ std::size_t bytes_of(const Manifest& manifest) {
          manifest.extra.text().size() + manifest.pins.size() * sizeof(Seq);
 }
 
-// The same again, if only a part of it was written.
-bool write_number(int fd, std::uint64_t number) {
-  ssize_t written = 0;
-  do {
-    written = ::pwrite(fd, &number, sizeof number, 0);
-  } while ((written > 0 && written < ssize_t{sizeof number}) || (written < 0 && errno == EINTR));
-  return written == ssize_t{sizeof number};
-}
-
 }  // namespace
 
-std::uint64_t KnownThreads::shared_number() const {
-  std::uint64_t number = 0;
-  // Nothing is there before the first write.
-  if (::pread(lock_fd_, &number, sizeof number, 0) != sizeof number) return 0;
-  return number;
-}
-
 bool KnownThreads::holds() {
-  const std::uint64_t number = shared_number();
+  const std::uint64_t number = shared_number_.read();
   if (number == number_) return true;
   // Another process wrote, or is writing: then what it leaves is not known yet.
   forget_all();
@@ -134,11 +116,12 @@ bool KnownThreads::is_doubted(ThreadId id) const {
 
 Result<void> KnownThreads::begin() {
   const std::lock_guard lock(mutex_);
-  std::uint64_t number = shared_number();
+  std::uint64_t number = shared_number_.read();
   if (number != number_) forget_all();
   number += number % 2 == 0 ? 1 : 2;  // odd, also after somebody who did not come to the end
-  if (!write_number(lock_fd_, number))
+  if (!shared_number_.write(number)) {
     return tl::unexpected(io_error("write", "the lock file", errno));
+  }
   number_ = number;
   return {};
 }
@@ -147,7 +130,7 @@ void KnownThreads::end() {
   const std::lock_guard lock(mutex_);
   const std::uint64_t number = number_ + 1;
   // Where this fails, the number stays odd, and nobody trusts what they know until the next write.
-  if (write_number(lock_fd_, number)) number_ = number;
+  if (shared_number_.write(number)) number_ = number;
 }
 
 void KnownThreads::doubt(const std::vector<ThreadChange>& changes) {
@@ -209,6 +192,8 @@ void KnownThreads::store(const Manifest& manifest) {
     used_.push_front(manifest.id);
     entry.used = used_.begin();
     if (manifest.alias) aliases_.insert_or_assign(*manifest.alias, manifest.id);
+    // Whatever is appended to a new thread is then known, too.
+    if (manifest.last_seq == 0) entry.events.emplace();
   }
   entry.manifest = manifest;
   entry.since = changes_;

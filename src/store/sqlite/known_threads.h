@@ -19,6 +19,7 @@
 #include "skein/store.h"
 #include "skein/thread.h"
 #include "store/sqlite/recent_events.h"
+#include "store/sqlite/shared_number.h"
 
 namespace skein::sqlite {
 
@@ -41,8 +42,8 @@ struct ThreadChange {
 // Bounded. Thread-safe.
 class KnownThreads {
  public:
-  // `lock_fd` is borrowed.
-  explicit KnownThreads(int lock_fd) : lock_fd_(lock_fd) {}
+  // `lock_fd` is borrowed, and locked while this is made.
+  explicit KnownThreads(int lock_fd) : shared_number_(lock_fd) {}
   KnownThreads(const KnownThreads&) = delete;
   KnownThreads& operator=(const KnownThreads&) = delete;
 
@@ -88,7 +89,6 @@ class KnownThreads {
   };
   using Entries = std::unordered_map<ThreadId, Entry>;
 
-  std::uint64_t shared_number() const;
   // With mutex_ held:
   bool holds();
   bool is_doubted(ThreadId id) const;
@@ -102,9 +102,8 @@ class KnownThreads {
   void forget(Entries::iterator entry);
   void forget_all();
 
-  const int lock_fd_;
-
   std::mutex mutex_;  // protects all below
+  SharedNumber shared_number_;
   std::uint64_t number_ = 0;
   std::uint64_t era_ = 0;  // grows when all is forgotten
   std::uint64_t changes_ = 1;

@@ -51,7 +51,7 @@ void RecentEvents::add(std::shared_ptr<const Kept> event, std::optional<Seq> bas
   push(std::move(event));
   while (rows_.size() > 1 && (rows_.size() > kMostRows || bytes_ > kMostBytes)) {
     bytes_ -= sizeof(Kept) + rows_.front()->bytes.size();
-    rows_.pop_front();
+    rows_.erase(rows_.begin());
     ++first_;
   }
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,7 +43,7 @@ class RecentEvents {
   void push(std::shared_ptr<const Kept> event);
 
   Seq first_ = 1;
-  std::deque<std::shared_ptr<const Kept>> rows_;
+  Rows rows_;
   std::vector<Branch> branches_;
   std::size_t bytes_ = 0;
 };

@@ -140,9 +140,9 @@ Result<void> SqliteStore::open(const std::string& path) {
   const std::string folder = parent_folder(path);
   SKEIN_TRY(make_folders(folder, flusher));
   SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
-  known_ = std::make_unique<KnownThreads>(lock_file_.get());
   {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
+    known_ = std::make_unique<KnownThreads>(lock_file_.get());
     SKEIN_TRY(check_room(folder));
     const std::optional<Finding> finding = examine_log(path);
     if (finding && options_.notice) options_.notice(*finding);
