@@ -301,10 +301,10 @@ TEST_F(HttpStreams, WhoeverWorksOnAnAnswerElsewhereEndsWithTheServerAndIsHeard) 
             [&](Service&, http::Request&) -> http::Reply {
               return http::answer_later([&](const http::Answer& answer) {
                 elsewhere = std::jthread([&, answer] {
-                  begun = true;
                   while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
                   answer(http::json_response(std::string("\"stopped\"")));
                 });
+                begun = true;
               });
             }));
   setup.more_routes[0].stop = [&] {
