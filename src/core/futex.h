@@ -9,15 +9,20 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <limits>
 
 namespace skein {
+
+inline timespec futex_time(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+}
 
 // Returns when woken, when the time is over, at once if the word is another already, and sometimes
 // for no reason.
 inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected,
                        std::chrono::nanoseconds time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  const timespec limit{.tv_sec = seconds.count(), .tv_nsec = (time - seconds).count()};
+  const timespec limit = futex_time(time);
   ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, &limit, nullptr, 0);
 }
 
@@ -30,6 +35,18 @@ inline void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t exp
 // compares the address, it reads nothing.
 inline void futex_wake(const void* word) {
   ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+// The same for memory that several processes share.
+inline void futex_wait_shared(const std::uint32_t* word, std::uint32_t expected,
+                              std::chrono::nanoseconds time) {
+  const timespec limit = futex_time(time);
+  ::syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+
+// Everybody, in all processes.
+inline void futex_wake_all_shared(const std::uint32_t* word) {
+  ::syscall(SYS_futex, word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
 }
 
 }  // namespace skein

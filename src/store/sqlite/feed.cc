@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -13,7 +14,11 @@
 namespace skein::sqlite {
 namespace {
 
-constexpr std::chrono::milliseconds kPollEvery{4};
+// How often to look for what was written without a change of the shared number, by somebody who
+// died before that, for example.
+constexpr std::chrono::milliseconds kLookEvery{100};
+// How often to look at the number where nobody can wait for it.
+constexpr std::chrono::milliseconds kReadEvery{4};
 constexpr int kCacheKb = 256;
 
 constexpr char kDataVersion[] = "PRAGMA data_version";
@@ -78,21 +83,29 @@ Result<Page> load_page(Database& database, Position after, std::size_t limit) {
 
 }  // namespace
 
-Result<std::unique_ptr<Watch>> Watch::open(const std::string& path) {
+Result<std::unique_ptr<Watch>> Watch::open(const std::string& path, const SharedNumber& number) {
   SKEIN_ASSIGN(Database database, connect(path, kCacheKb, Flush::kFull));
-  std::unique_ptr<Watch> watch(new Watch(std::move(database)));
+  std::unique_ptr<Watch> watch(new Watch(std::move(database), number));
   SKEIN_ASSIGN(watch->data_version_, watch->database_.integer(kDataVersion));
   return watch;
 }
 
+// It is odd while somebody writes; what they wrote is told when they are done.
+std::uint64_t Watch::look_at_number() {
+  const std::uint64_t number = number_.read();
+  if (number % 2 == 0 && std::exchange(seen_, number) != number) ++generation_;
+  return number;
+}
+
 std::uint64_t Watch::generation() {
   const std::lock_guard lock(mutex_);
+  look_at_number();
   return generation_;
 }
 
 void Watch::notify() {
   const std::lock_guard lock(mutex_);
-  ++generation_;
+  if (look_at_number() % 2 != 0) ++generation_;  // others write by now, which may take long
   changed_.notify_all();
 }
 
@@ -100,26 +113,36 @@ Result<void> Watch::wait(std::uint64_t since, Clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   const auto news = [&] { return generation_ != since; };
   while (!news() && Clock::now() < deadline) {
-    if (polled_) {
-      changed_.wait_until(lock, deadline, [&] { return news() || !polled_; });
+    if (watched_) {
+      changed_.wait_until(lock, deadline, [&] { return news() || !watched_; });
       continue;
     }
-    polled_ = true;
-    auto polled = poll(lock, since, deadline);
-    polled_ = false;
-    changed_.notify_all();  // somebody else must poll on
-    SKEIN_TRY(polled);
+    watched_ = true;
+    auto watched = watch(lock, since, deadline);
+    watched_ = false;
+    changed_.notify_all();  // somebody else must watch on
+    SKEIN_TRY(watched);
   }
   return {};
 }
 
-Result<void> Watch::poll(std::unique_lock<std::mutex>& lock, std::uint64_t since,
-                         Clock::time_point deadline) {
-  while (generation_ == since && Clock::now() < deadline) {
-    const auto next = std::min(deadline, Clock::now() + kPollEvery);
-    if (changed_.wait_until(lock, next, [&] { return generation_ != since; })) return {};
+Result<void> Watch::watch(std::unique_lock<std::mutex>& lock, std::uint64_t since,
+                          Clock::time_point deadline) {
+  auto look = Clock::now() + kLookEvery;
+  for (auto now = Clock::now(); now < deadline; now = Clock::now()) {
+    const std::uint64_t number = look_at_number();
+    if (generation_ != since) return {};
     lock.unlock();
-    auto version = database_.integer(kDataVersion);
+    const auto time = std::min(deadline, look) - now;
+    if (number_.can_wait())
+      number_.wait(number, time);
+    else
+      std::this_thread::sleep_for(std::min<Clock::duration>(time, kReadEvery));
+    Result<std::int64_t> version = data_version_;
+    if (Clock::now() >= look) {
+      version = database_.integer(kDataVersion);
+      look = Clock::now() + kLookEvery;
+    }
     lock.lock();
     if (!version) return tl::unexpected(std::move(version.error()));
     if (std::exchange(data_version_, *version) != *version) ++generation_;

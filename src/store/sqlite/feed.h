@@ -12,15 +12,18 @@
 #include "core/sqlite.h"
 #include "skein/store.h"
 #include "store/sqlite/readers.h"
+#include "store/sqlite/shared_number.h"
 
 namespace skein::sqlite {
 
-// Tells when something was written, by this process or another. Thread-safe.
+// Tells when something was written, by this process or another: by the number that they share, and
+// for those that do not change it, by looking now and then. Thread-safe.
 class Watch {
  public:
   using Clock = std::chrono::steady_clock;
 
-  static Result<std::unique_ptr<Watch>> open(const std::string& path);
+  // `number` is borrowed.
+  static Result<std::unique_ptr<Watch>> open(const std::string& path, const SharedNumber& number);
 
   // What to hand to `wait`; take it before looking at the data.
   std::uint64_t generation();
@@ -30,17 +33,23 @@ class Watch {
   void notify();
 
  private:
-  explicit Watch(Database database) : database_(std::move(database)) {}
+  Watch(Database database, const SharedNumber& number)
+      : number_(number), database_(std::move(database)) {}
 
-  Result<void> poll(std::unique_lock<std::mutex>& lock, std::uint64_t since,
-                    Clock::time_point deadline);
+  // With mutex_ held:
+  std::uint64_t look_at_number();  // returns it
+  Result<void> watch(std::unique_lock<std::mutex>& lock, std::uint64_t since,
+                     Clock::time_point deadline);
+
+  const SharedNumber& number_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t generation_ = 0;    // under mutex_
-  bool polled_ = false;             // under mutex_: somebody polls for everyone
-  Database database_;               // of whoever polls
-  std::int64_t data_version_ = -1;  // of whoever polls
+  std::uint64_t seen_ = 0;          // under mutex_: the latest number that was even
+  bool watched_ = false;            // under mutex_: somebody watches for everyone
+  Database database_;               // of whoever watches
+  std::int64_t data_version_ = -1;  // of whoever watches
 };
 
 Result<ChangeBatch> read_changes(Readers& readers, Watch& watch, std::string_view cursor,

@@ -131,6 +131,7 @@ void KnownThreads::end() {
   const std::uint64_t number = number_ + 1;
   // Where this fails, the number stays odd, and nobody trusts what they know until the next write.
   if (shared_number_.write(number)) number_ = number;
+  shared_number_.wake();
 }
 
 void KnownThreads::doubt(const std::vector<ThreadChange>& changes) {

@@ -42,8 +42,8 @@ struct ThreadChange {
 // Bounded. Thread-safe.
 class KnownThreads {
  public:
-  // `lock_fd` is borrowed, and locked while this is made.
-  explicit KnownThreads(int lock_fd) : shared_number_(lock_fd) {}
+  // `number` is borrowed: the one in the file that they lock for writing.
+  explicit KnownThreads(SharedNumber& number) : shared_number_(number) {}
   KnownThreads(const KnownThreads&) = delete;
   KnownThreads& operator=(const KnownThreads&) = delete;
 
@@ -102,8 +102,9 @@ class KnownThreads {
   void forget(Entries::iterator entry);
   void forget_all();
 
+  SharedNumber& shared_number_;  // written by whoever has the lock
+
   std::mutex mutex_;  // protects all below
-  SharedNumber shared_number_;
   std::uint64_t number_ = 0;
   std::uint64_t era_ = 0;  // grows when all is forgotten
   std::uint64_t changes_ = 1;

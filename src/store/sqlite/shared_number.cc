@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <cerrno>
+
+#include "core/futex.h"
 
 namespace skein::sqlite {
 
@@ -40,6 +43,20 @@ bool SharedNumber::write(std::uint64_t number) {
     written = ::pwrite(fd_, &number, sizeof number, 0);
   } while ((written > 0 && written < ssize_t{sizeof number}) || (written < 0 && errno == EINTR));
   return written == ssize_t{sizeof number};
+}
+
+// The part of it that changes with every write.
+const std::uint32_t* SharedNumber::word() const {
+  static_assert(std::endian::native == std::endian::little);
+  return reinterpret_cast<const std::uint32_t*>(mapped_);
+}
+
+void SharedNumber::wait(std::uint64_t number, std::chrono::nanoseconds time) const {
+  futex_wait_shared(word(), static_cast<std::uint32_t>(number), time);
+}
+
+void SharedNumber::wake() const {
+  if (can_wait()) futex_wake_all_shared(word());
 }
 
 }  // namespace skein::sqlite

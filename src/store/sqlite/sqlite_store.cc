@@ -85,6 +85,7 @@ class SqliteStore final : public Store {
  private:
   const StoreOptions options_;
   Fd lock_file_;
+  std::unique_ptr<SharedNumber> shared_number_;
   std::unique_ptr<KnownThreads> known_;
   // The writer's connection is the last to close, and then clears the write-ahead log away.
   std::unique_ptr<Writer> writer_;
@@ -142,7 +143,8 @@ Result<void> SqliteStore::open(const std::string& path) {
   SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
   {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
-    known_ = std::make_unique<KnownThreads>(lock_file_.get());
+    shared_number_ = std::make_unique<SharedNumber>(lock_file_.get());
+    known_ = std::make_unique<KnownThreads>(*shared_number_);
     SKEIN_TRY(check_room(folder));
     const std::optional<Finding> finding = examine_log(path);
     if (finding && options_.notice) options_.notice(*finding);
@@ -154,7 +156,7 @@ Result<void> SqliteStore::open(const std::string& path) {
       Writer::open(path, lock_file_.get(), flush, *known_,
                    {.committed = [this] { watch_->notify(); },
                     .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
-  SKEIN_ASSIGN(watch_, Watch::open(path));
+  SKEIN_ASSIGN(watch_, Watch::open(path, *shared_number_));
   // SQLite flushes the name of its log, too, but does not look at the answer.
   SKEIN_TRY(flusher.folder(folder));
   SKEIN_TRY(reserve_shared_memory(path));
