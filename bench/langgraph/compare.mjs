@@ -1,7 +1,7 @@
-// compare.mjs PROGRAM REFERENCE [--quick] [--only WORDS]: the calls of the LangGraph SDK on Skein, which flushes every
-// write, and on the reference server, which keeps everything in memory; and through the SDK, on Skein
-// and on a server that answers constants, which are what Skein answered once; and, for what a disk
-// takes, on one that flushes as often as the call must before it answers a constant. All in one run,
+// compare.mjs PROGRAM REFERENCE FLUSHING [--quick] [--only WORDS]: the calls of the LangGraph SDK on Skein, which
+// flushes every write, and on the reference server, which keeps everything in memory; and through the
+// SDK, on Skein and on a server that answers constants, which are what Skein answered once; and, for
+// what a disk takes, on one that flushes as often as the call must and then answers. All in one run,
 // in turns: over connections the median of three rounds, through the SDK the median ratio of many short
 // ones, since the speed of a shared machine changes from second to second. Run it by
 // bench/langgraph/compare.
@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import { Client } from "@langchain/langgraph-sdk";
 import { ask, rate, request } from "./raw_client.mjs";
 
-const [program, tool, ...options] = process.argv.slice(2);
+const [program, tool, flushing, ...options] = process.argv.slice(2);
 const quick = options.includes("--quick");
 // Only rows whose names have these words in them.
 const only = options.includes("--only") ? options[options.indexOf("--only") + 1] : "";
@@ -106,10 +106,11 @@ const works = {
     flushes: 2,
   },
 };
-const kInTurn = Object.keys(works).slice(1);
+const kInTurn = Object.keys(works);
+const in_turn = (n) => works[kInTurn[n % kInTurn.length]];
 works["one after the other"] = {
-  raw: (thread, n) => works[[kSearch, ...kInTurn][n % 4]].raw(thread, n),
-  sdk: (client, thread, n) => works[[kSearch, ...kInTurn][n % 4]].sdk(client, thread, n),
+  raw: (thread, n) => in_turn(n).raw(thread, n),
+  sdk: (client, thread, n) => in_turn(n).sdk(client, thread, n),
 };
 
 const rows = [];
@@ -162,34 +163,37 @@ async function sdk_rate(clients, first, call) {
   return calls / (performance.now() - begin) * 1000;
 }
 
-// Teaches the other server what this one says to a call.
-async function learn(from, to, call) {
+// Teaches the other server what this one says to a call, and how often it is to flush before.
+async function learn(from, to, flushes, call) {
   const listen = async (url, init) => {
     const response = await fetch(url, init);
     const body = await response.clone().text();
-    await fetch(`http://127.0.0.1:${to}${new URL(url).pathname}`, { method: "PUT", body });
+    await fetch(`http://127.0.0.1:${to}${new URL(url).pathname}`, {
+      method: "PUT", body, headers: { flushes: String(flushes) } });
     return response;
   };
   await call(new Client({ apiUrl: `http://127.0.0.1:${from}`, apiKey: null,
-    callerOptions: { maxRetries: 0, fetch: listen } }), 0, 0);
+    callerOptions: { maxRetries: 0, fetch: listen } }));
 }
 
-const constant = async (flushes) => Number(await start(process.execPath,
-  [new URL("./constant.mjs", import.meta.url).pathname, String(flushes)], folder));
-
 async function through_sdk() {
-  const ports = { ours: await skein(), theirs: await constant(0) };
+  const ports = {
+    ours: await skein(),
+    constant: Number(await start(process.execPath,
+      [new URL("./constant.mjs", import.meta.url).pathname], folder)),
+    flushing: Number(await start(flushing, [join(folder, "flushed")], folder)),
+  };
+  const sides = Object.keys(ports);
   await make_threads(ports.ours, kThreads);
   for (const [work, { sdk, flushes }] of Object.entries(works)) {
     const name = `${work}, through the SDK, ${kClients} clients`;
     if (!name.includes(only)) continue;
-    const sides = ["theirs", ...(flushes > 0 ? ["flushing"] : []), "ours"];
-    if (flushes > 0) ports.flushing = await constant(flushes);
     const ids = await make_threads(ports.ours, work === kSearch ? 0 : kClients * kThreadsEach);
     const call = (client, i, n) => sdk(client, ids[i * kThreadsEach + (n % kThreadsEach)], n);
-    for (let n = 0; n < 4; ++n) {
-      for (const other of sides.slice(0, -1)) {
-        await learn(ports.ours, ports[other], (client) => call(client, 0, n));
+    for (let n = 0; n < kInTurn.length; ++n) {
+      for (const other of ["constant", "flushing"]) {
+        await learn(ports.ours, ports[other], flushes ?? in_turn(n).flushes,
+          (client) => call(client, 0, n));
       }
     }
     const clients = Object.fromEntries(sides.map((side) => [side, clients_of(ports[side])]));
@@ -201,13 +205,14 @@ async function through_sdk() {
         if (round >= 0) rates[side].push(got);
       }
     }
-    const against = (side) => median(rates.ours.map((rate, round) => rate / rates[side][round]));
     const typical = (side) => median([...rates[side]]);
-    row(name, typical("ours"), typical("theirs"), 0.8, "constant ", against("theirs"));
-    if (flushes > 0) {
-      row(`  a constant after ${flushes === 1 ? "a flush" : `${flushes} flushes`}`, typical("ours"),
-        typical("flushing"), undefined, "flushing ", against("flushing"));
-    }
+    const compared = (side, other) =>
+      [typical(side), typical(other), median(rates[side].map((rate, i) => rate / rates[other][i]))];
+    const [ours, constant, ratio] = compared("ours", "constant");
+    row(name, ours, constant, 0.8, "constant ", ratio);
+    if (work === kSearch) continue;
+    const [most, , share] = compared("flushing", "constant");
+    row("  a server that only flushes", most, constant, undefined, "constant ", share);
   }
 }
 
