@@ -45,7 +45,7 @@ async function skein() {
 }
 
 async function reference() {
-  const port = 20000 + Math.floor(Math.random() * 20000);
+  const port = 20000 + Math.floor(Math.random() * 10000);  // none that the system gives by itself
   // With a group of its own, since it starts others.
   const child = spawn(tool, ["serve", String(port)], { stdio: "ignore", detached: true });
   process.on("exit", () => {
@@ -131,10 +131,12 @@ async function measure(sides, once) {
 }
 
 async function raw() {
+  const name_of = (work) => `${work}, ${kConnections} connections`;
+  if (!Object.keys(works).some((work) => name_of(work).includes(only))) return;
   const ports = { ours: await skein(), theirs: await reference() };
   for (const port of Object.values(ports)) await make_threads(port, kThreads);
   for (const [work, { raw }] of Object.entries(works)) {
-    const name = `${work}, ${kConnections} connections`;
+    const name = name_of(work);
     if (!name.includes(only)) continue;
     const { ours, theirs } = await measure(["theirs", "ours"], async (side) => {
       const ids = await make_threads(ports[side],
