@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <ctime>
@@ -37,15 +38,16 @@ inline void futex_wake(const void* word) {
   ::syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-// The same for memory that several processes share.
-inline void futex_wait_shared(const std::uint32_t* word, std::uint32_t expected,
+// The same for memory that several processes share. False: one cannot wait for such memory.
+inline bool futex_wait_shared(const void* word, std::uint32_t expected,
                               std::chrono::nanoseconds time) {
   const timespec limit = futex_time(time);
-  ::syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+  if (::syscall(SYS_futex, word, FUTEX_WAIT, expected, &limit, nullptr, 0) == 0) return true;
+  return errno == EAGAIN || errno == EINTR || errno == ETIMEDOUT;
 }
 
 // Everybody, in all processes.
-inline void futex_wake_all_shared(const std::uint32_t* word) {
+inline void futex_wake_all_shared(const void* word) {
   ::syscall(SYS_futex, word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
 }
 

@@ -300,15 +300,17 @@ class JsonObjectReader::Spare {
   }
 
   static void put(std::unique_ptr<State> state) {
-    constexpr std::size_t kMost = 8;
-    constexpr std::size_t kMostBytes = std::size_t{16} << 10;
     if (!state || ended_ || of_thread().kept_.size() >= kMost) return;
     if (state->parser.capacity() > kMostBytes || state->copy.capacity() > kMostBytes) return;
     of_thread().kept_.push_back(std::move(state));
   }
 
  private:
-  Spare() = default;
+  // A parser takes some seven times the bytes of what it can read.
+  static constexpr std::size_t kMost = 4;
+  static constexpr std::size_t kMostBytes = std::size_t{2} << 10;
+
+  Spare() { kept_.reserve(kMost); }  // so that giving back cannot fail
   ~Spare() { ended_ = true; }
   static Spare& of_thread() {
     static thread_local Spare spare;

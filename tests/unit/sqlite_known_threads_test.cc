@@ -88,6 +88,23 @@ TEST_F(SqliteKnownThreads, HaveAllEventsSinceTheyWereMade) {
   EXPECT_THAT(texts(read_all(*mine_, id)), ElementsAre("one", "two", "other two", "theirs"));
 }
 
+TEST_F(SqliteKnownThreads, HaveTheirPathWithMoreBranchesThanAreRemembered) {
+  const ThreadId id = create_thread(*mine_, "agent", {message("one")}).id;
+  for (int i = 0; i < 200; ++i) {
+    must_append(*mine_, id, with_base(message(std::to_string(i)), 1));
+    EXPECT_THAT(texts(read_all(*mine_, id, {.view = View::kPath})),
+                ElementsAre("one", std::to_string(i)));
+  }
+}
+
+TEST_F(SqliteKnownThreads, HaveWhatWasAppendedBeforeAnybodyRead) {
+  const ThreadId id = create_thread(*mine_).id;
+  for (int i = 0; i < 40; ++i) must_append(*mine_, id, message(std::to_string(i)));
+  EXPECT_EQ(read_all(*mine_, id).size(), 40U);
+  EXPECT_EQ(texts(read_all(*mine_, id, {.from = 38})),
+            (std::vector<std::string>{"37", "38", "39"}));
+}
+
 TEST_F(SqliteKnownThreads, AreReadAgainWhenAnotherWroteToAnEmptyOne) {
   const ThreadId id = create_thread(*mine_).id;
   must_append(*others_, id, message("theirs"));

@@ -8,6 +8,8 @@
 #include <thread>
 
 #include "core/file.h"
+#include "skein/store.h"
+#include "store/sqlite/feed.h"
 #include "support/expect.h"
 #include "support/temp_dir.h"
 
@@ -54,9 +56,8 @@ TEST_F(SqliteSharedNumber, WakesWhoWaitsForAnother) {
   const Fd two = open();
   SharedNumber mine(one.get());
   const SharedNumber theirs(two.get());
-  ASSERT_TRUE(theirs.can_wait());
   std::jthread waiter([&] {
-    while (theirs.read() == 0) theirs.wait(0, std::chrono::hours(1));
+    while (theirs.read() == 0) ASSERT_TRUE(theirs.wait(0, std::chrono::hours(1)));
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that it sleeps by then
   ASSERT_TRUE(mine.write(2));
@@ -66,13 +67,28 @@ TEST_F(SqliteSharedNumber, WakesWhoWaitsForAnother) {
 TEST_F(SqliteSharedNumber, IsInTheFileWhereMemoryCannotBeShared) {
   const Fd shared = open();
   ASSERT_TRUE(SharedNumber(shared.get()).write(6));
-  // Memory that is written needs a file that is open for reading.
+  // It needs a file that is open for reading.
   const Fd file = open(O_WRONLY);
   SharedNumber number(file.get());
-  EXPECT_FALSE(number.can_wait());
+  EXPECT_FALSE(number.wait(6, std::chrono::hours(1)));
   EXPECT_TRUE(number.write(8));
   EXPECT_EQ(SharedNumber(shared.get()).read(), 8U);
   number.wake();
+}
+
+TEST_F(SqliteSharedNumber, TellsOfAWriteAlthoughTheNextHasBegun) {
+  const std::string database = (folder_.path() / "x.db").string();
+  must(open_store("sqlite:" + database));
+  const Fd file = open();
+  SharedNumber number(file.get());
+  const auto watch = must(sqlite::Watch::open(database, number));
+  ASSERT_TRUE(number.write(2));
+  const std::uint64_t before = watch->generation();
+  ASSERT_TRUE(number.write(3));
+  EXPECT_EQ(watch->generation(), before);
+  ASSERT_TRUE(number.write(5));
+  must(watch->wait(before, sqlite::Watch::Clock::now() + std::chrono::hours(1)));
+  EXPECT_NE(watch->generation(), before);
 }
 
 }  // namespace

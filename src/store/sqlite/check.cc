@@ -46,10 +46,12 @@ constexpr char kChanges[] =
 
 using Sink = std::function<void(const Finding&)>;
 
-// Statements are prepared by address, so this one is made from a fixed text.
+// Statements are prepared by address, so this one is made from a fixed text. What was found by the
+// indexes before may be wrong.
 struct ReindexJob : Job {
   Result<void> apply(WriteContext& context) override {
     context.heads.clear();
+    context.known.clear();
     return context.database.execute("REINDEX");
   }
 };

@@ -90,10 +90,11 @@ Result<std::unique_ptr<Watch>> Watch::open(const std::string& path, const Shared
   return watch;
 }
 
-// It is odd while somebody writes; what they wrote is told when they are done.
 std::uint64_t Watch::look_at_number() {
   const std::uint64_t number = number_.read();
-  if (number % 2 == 0 && std::exchange(seen_, number) != number) ++generation_;
+  // One who writes makes it odd: that says how many were done before.
+  const std::uint64_t done = number & ~std::uint64_t{1};
+  if (std::exchange(seen_, done) != done) ++generation_;
   return number;
 }
 
@@ -105,7 +106,7 @@ std::uint64_t Watch::generation() {
 
 void Watch::notify() {
   const std::lock_guard lock(mutex_);
-  if (look_at_number() % 2 != 0) ++generation_;  // others write by now, which may take long
+  look_at_number();
   changed_.notify_all();
 }
 
@@ -134,10 +135,9 @@ Result<void> Watch::watch(std::unique_lock<std::mutex>& lock, std::uint64_t sinc
     if (generation_ != since) return {};
     lock.unlock();
     const auto time = std::min(deadline, look) - now;
-    if (number_.can_wait())
-      number_.wait(number, time);
-    else
+    if (!number_.wait(number, time)) {
       std::this_thread::sleep_for(std::min<Clock::duration>(time, kReadEvery));
+    }
     Result<std::int64_t> version = data_version_;
     if (Clock::now() >= look) {
       version = database_.integer(kDataVersion);

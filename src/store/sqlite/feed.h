@@ -46,7 +46,7 @@ class Watch {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::uint64_t generation_ = 0;    // under mutex_
-  std::uint64_t seen_ = 0;          // under mutex_: the latest number that was even
+  std::uint64_t seen_ = 0;          // under mutex_: the number after the last write
   bool watched_ = false;            // under mutex_: somebody watches for everyone
   Database database_;               // of whoever watches
   std::int64_t data_version_ = -1;  // of whoever watches

@@ -12,6 +12,8 @@ namespace {
 constexpr std::size_t kMostThreads = 8192;
 constexpr std::size_t kMostChanges = 4096;
 constexpr std::size_t kMostBytes = std::size_t{16} << 20;
+// Events of a new thread that nobody has read.
+constexpr std::size_t kMostUnread = 16;
 
 std::size_t bytes_of(const Manifest& manifest) {
   const auto size = [](const std::optional<std::string>& text) { return text ? text->size() : 0; };
@@ -84,8 +86,10 @@ bool KnownThreads::is_as_then(ThreadId id, const Moment& before) {
 
 bool KnownThreads::read(ThreadId id, const ReadRange& range, RecentEvents::Rows& out) {
   const std::lock_guard lock(mutex_);
-  const Entry* entry = holds() ? known(id) : nullptr;
-  return entry != nullptr && entry->events && entry->events->read(range, out);
+  Entry* entry = holds() ? known(id) : nullptr;
+  if (entry == nullptr || !entry->events) return false;
+  entry->read = true;
+  return entry->events->read(range, out);
 }
 
 bool KnownThreads::has_events(ThreadId id) {
@@ -104,6 +108,7 @@ void KnownThreads::put_events(ThreadId id, RecentEvents events, const Moment& be
   Entry* entry = is_as_then(id, before) ? known(id) : nullptr;
   if (entry == nullptr || entry->manifest.last_seq != events.last()) return;
   entry->events = std::move(events);
+  entry->read = true;
   charge(*entry);
   make_room();
 }
@@ -127,10 +132,13 @@ Result<void> KnownThreads::begin() {
 }
 
 void KnownThreads::end() {
-  const std::lock_guard lock(mutex_);
-  const std::uint64_t number = number_ + 1;
-  // Where this fails, the number stays odd, and nobody trusts what they know until the next write.
-  if (shared_number_.write(number)) number_ = number;
+  {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t number = number_ + 1;
+    // Where this fails, the number stays odd, and nobody trusts what they know until the next
+    // write.
+    if (shared_number_.write(number)) number_ = number;
+  }
   shared_number_.wake();
 }
 
@@ -173,10 +181,11 @@ void KnownThreads::append(Entry& entry, const ThreadChange& change) {
   entry.since = changes_;
   entry.in_doubt = false;
   if (!entry.events) return;
-  if (change.event)
-    entry.events->add(change.event, change.base);
-  else
-    entry.events.reset();  // they came after the append
+  const bool wanted = entry.read || entry.events->size() < kMostUnread;
+  // Without its event, they came after the append.
+  if (!change.event || !wanted || !entry.events->add(change.event, change.base)) {
+    entry.events.reset();
+  }
   charge(entry);
 }
 

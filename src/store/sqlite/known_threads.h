@@ -1,6 +1,6 @@
 // A memory of threads that were written or asked for lately: their manifests, and the last events
-// of those that are read. SQLite forgets the pages that it read whenever somebody commits, so that
-// asking it for something that was just written costs much more than finding it here.
+// of those that are new or read. SQLite forgets the pages that it read whenever somebody commits,
+// so that asking it for something that was just written costs much more than finding it here.
 #pragma once
 
 #include <cstddef>
@@ -82,6 +82,7 @@ class KnownThreads {
   struct Entry {
     Manifest manifest{};
     std::optional<RecentEvents> events{};
+    bool read = false;        // the events, by anybody
     std::uint64_t since = 0;  // the number of changes when it came
     bool in_doubt = false;
     std::size_t bytes = 0;

@@ -45,7 +45,7 @@ void RecentEvents::push(std::shared_ptr<const Kept> event) {
   rows_.push_back(std::move(event));
 }
 
-void RecentEvents::add(std::shared_ptr<const Kept> event, std::optional<Seq> base) {
+bool RecentEvents::add(std::shared_ptr<const Kept> event, std::optional<Seq> base) {
   const Seq seq = event->row.seq;
   if (base && *base + 1 != seq) branches_.push_back({seq, *base});
   push(std::move(event));
@@ -54,6 +54,7 @@ void RecentEvents::add(std::shared_ptr<const Kept> event, std::optional<Seq> bas
     rows_.erase(rows_.begin());
     ++first_;
   }
+  return branches_.size() <= kMostBranches;
 }
 
 bool RecentEvents::read(const ReadRange& range, Rows& out) const {

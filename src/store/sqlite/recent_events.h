@@ -31,12 +31,14 @@ class RecentEvents {
   static std::optional<RecentEvents> of(std::span<const EventRow> rows, Direction direction,
                                         std::vector<Branch> branches);
 
-  void add(std::shared_ptr<const Kept> event, std::optional<Seq> base);
+  // False: there are too many branches by now, and this is to be forgotten.
+  bool add(std::shared_ptr<const Kept> event, std::optional<Seq> base);
 
   // What the range asks for, in its order. False: some of it is not here.
   bool read(const ReadRange& range, Rows& out) const;
 
   Seq last() const { return first_ + rows_.size() - 1; }
+  std::size_t size() const { return rows_.size(); }
   std::size_t bytes() const { return bytes_; }
 
  private:

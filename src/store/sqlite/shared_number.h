@@ -6,9 +6,9 @@
 
 namespace skein::sqlite {
 
-// It is read, written and waited for in memory that all of them share. Where that memory cannot be
-// had, it is in the file, and nobody can wait for it. Thread-safe, but those who begin or write
-// keep each other out, in all processes.
+// It is read and waited for in memory that all of them share, and written to the file, where a full
+// disk is an error and not a signal. Where that memory cannot be had, it is read from the file,
+// too. Thread-safe, but those who begin or write keep each other out, in all processes.
 class SharedNumber {
  public:
   // `fd` is borrowed, and open for reading and writing.
@@ -22,18 +22,15 @@ class SharedNumber {
   // False, with errno: it could not be written.
   bool write(std::uint64_t number);
 
-  bool can_wait() const { return mapped_ != nullptr; }
-  // Returns when the number is another, when wake() is called, when the time is over, and sometimes
-  // for no reason.
-  void wait(std::uint64_t number, std::chrono::nanoseconds time) const;
+  // Returns at once when the number is another already; else when wake() is called, when the time
+  // is over, and sometimes for no reason. False: nobody can wait for it here.
+  bool wait(std::uint64_t number, std::chrono::nanoseconds time) const;
   // Wakes all who wait, in all processes.
   void wake() const;
 
  private:
-  const std::uint32_t* word() const;
-
   const int fd_;
-  std::uint64_t* mapped_ = nullptr;
+  const std::uint64_t* mapped_ = nullptr;
 };
 
 }  // namespace skein::sqlite
