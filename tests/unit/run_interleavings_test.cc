@@ -116,7 +116,7 @@ class Interleaving {
       EXPECT_EQ(run.status, RunStatus::kInterrupted) << to_json(run);
       return;
     }
-    EXPECT_EQ(run.first_seq, events.front()->seq);
+    EXPECT_EQ(run.first_seq, events.front()->seq) << to_json(run);
     EXPECT_EQ(run.last_seq, events.back()->seq);
     const std::string last = gist(*events.back());
     switch (run.status) {
