@@ -29,12 +29,15 @@ Opening::Opening(const RunBook& book, Manifest manifest, Run run, const NewMessa
 
 void Opening::write(Writes& in, LeaseToken token) {
   said_.reset();
-  begun_ = false;
+  if (!book_.begin_first(in, run_, token)) return;
   append_.fence = token;
   const auto appended = in.append(std::span(&append_, 1));
-  if (!appended.front()) return;
-  said_ = *appended.front();
-  begun_ = book_.begin_first(in, run_, token).has_value();
+  if (appended.front()) {
+    said_ = *appended.front();
+  } else {
+    // Where this fails too, the run is refused, and the next one on the thread closes it.
+    [[maybe_unused]] const auto undone = book_.take_back(in, run_, token);
+  }
 }
 
 }  // namespace skein

@@ -1,5 +1,5 @@
-// The first write of a run that nothing stands in the way of: its lease, what is said to it, and
-// its record, with one flush.
+// The first write of a run that nothing stands in the way of: its lease, its record, and what is
+// said to it, with one flush.
 #pragma once
 
 #include "runner/run_book.h"
@@ -25,8 +25,8 @@ class Opening {
   void write(Writes& in, LeaseToken token);
 
   // --- What came of it, once it was flushed ---
-  bool said() const { return said_.has_value(); }  // the message is in the thread
-  bool begun() const { return begun_; }            // and the record is written
+  // The record is written, and the message is in the thread.
+  bool begun() const { return said_.has_value(); }
   const Appended& message() const { return *said_; }
   const Manifest& manifest() const { return manifest_; }
   const Run& run() const { return run_; }
@@ -37,7 +37,6 @@ class Opening {
   Run run_;
   Append append_;
   std::optional<Appended> said_;
-  bool begun_ = false;
 };
 
 }  // namespace skein

@@ -174,6 +174,10 @@ RecordWrite RunBook::run_write(const Run& run) const {
   return put_record(kRuns, key_of(run.id), to_json(run));
 }
 
+RecordWrite RunBook::new_run_write(const Run& run) const {
+  return put_record(kRuns, key_of(run.id), to_json(run), 0);
+}
+
 std::string RunBook::open_json(const Run& run, OpenRun::State state, LeaseToken token,
                                std::chrono::milliseconds promise) const {
   JsonObject object;
@@ -188,7 +192,7 @@ std::string RunBook::open_json(const Run& run, OpenRun::State state, LeaseToken 
 }
 
 Result<Version> RunBook::put_pending(const Run& run, std::chrono::milliseconds promise) {
-  return write_two(store_, {run_write(run),
+  return write_two(store_, {new_run_write(run),
                             put_record(kOpen, key_of(run.id),
                                        open_json(run, OpenRun::State::kPending, 0, promise), 0)});
 }
@@ -286,15 +290,15 @@ Result<void> RunBook::forget(std::string_view run_id) {
   });
 }
 
-std::vector<RecordWrite> RunBook::begin_writes(const Run& run, LeaseToken token) const {
-  return {run_write(run),
-          put_record(kOpen, running_key(run.thread),
-                     open_json(run, OpenRun::State::kRunning, token, kEffectsPromise))};
+RecordWrite RunBook::running_write(const Run& run, LeaseToken token) const {
+  return put_record(kOpen, running_key(run.thread),
+                    open_json(run, OpenRun::State::kRunning, token, kEffectsPromise));
 }
 
 Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
                             std::optional<Version> waiting) const {
-  std::vector<RecordWrite> writes = begin_writes(run, token);
+  std::vector<RecordWrite> writes{waiting ? run_write(run) : new_run_write(run),
+                                  running_write(run, token)};
   if (waiting) {
     writes.push_back(delete_record(kOpen, key_of(run.id)));
     writes.back().expect_version = *waiting;
@@ -305,8 +309,16 @@ Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
 }
 
 Result<void> RunBook::begin_first(Writes& store, const Run& run, LeaseToken token) const {
-  std::vector<RecordWrite> writes = begin_writes(run, token);
+  std::vector<RecordWrite> writes{new_run_write(run), running_write(run, token)};
   writes.back().expect_version = 0;
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store.write(writes));
+  return {};
+}
+
+Result<void> RunBook::take_back(Writes& store, const Run& run, LeaseToken token) const {
+  std::vector<RecordWrite> writes{delete_record(kRuns, key_of(run.id)),
+                                  delete_record(kOpen, running_key(run.thread))};
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};

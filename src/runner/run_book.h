@@ -56,7 +56,7 @@ class RunBook {
   Result<std::optional<OpenRun>> find_open(std::string_view run_id) const;
 
   // --- Without the lease ---
-  // A run that waits; answers the version of its entry.
+  // A run that waits; answers the version of its entry. kConflict: another run has its id.
   Result<Version> put_pending(const Run& run, std::chrono::milliseconds promise);
   // Says that it still waits. kConflict: somebody closed it.
   Result<Version> renew_pending(const Run& run, Version version, std::chrono::milliseconds promise);
@@ -75,11 +75,14 @@ class RunBook {
 
   // --- With it ---
   // From waiting, by the version of its entry, or from nothing to running. kConflict: somebody
-  // closed it while it waited.
+  // closed it while it waited; or another run has its id.
   Result<void> begin(Writes& store, const Run& run, LeaseToken token,
                      std::optional<Version> waiting) const;
-  // From nothing to running, on a thread that has no entry of a running one. kConflict: it has.
+  // From nothing to running, on a thread that has no entry of a running one. kConflict: it has, or
+  // another run has its id.
   Result<void> begin_first(Writes& store, const Run& run, LeaseToken token) const;
+  // Undoes that: back to nothing.
+  Result<void> take_back(Writes& store, const Run& run, LeaseToken token) const;
   // The end, or a question; with the usage.
   Result<void> finish(Writes& store, const Run& run, LeaseToken token) const;
   // The same for a thread that is gone, with its leases.
@@ -95,7 +98,8 @@ class RunBook {
 
  private:
   RecordWrite run_write(const Run& run) const;
-  std::vector<RecordWrite> begin_writes(const Run& run, LeaseToken token) const;
+  RecordWrite new_run_write(const Run& run) const;
+  RecordWrite running_write(const Run& run, LeaseToken token) const;
   std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
                         std::chrono::milliseconds promise) const;
   void add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;

@@ -16,7 +16,8 @@ class RunIds {
  public:
   RunIds(Clock& clock, IdSource& ids) : clock_(clock), ids_(ids) {}
 
-  // Greater than all that it gave before.
+  // Greater than all that it gave before. Another process may give the same, though hardly ever:
+  // whoever writes a run's first record expects that there is none.
   std::string next(ThreadId thread);
 
  private:

@@ -48,11 +48,9 @@ Result<RunOutcome> RunWork::run(const RunRequest& request,
   Result<void> input;
   if (opening && opening->begun()) {
     take_over(*opening);
-  } else if (auto ready = prepare(request, roll_back, opening && opening->said(), input); !ready) {
-    return refused(std::move(ready).error());
-  }
-  if (opening && opening->said()) {
     input = note_input(input_events(request.input, run_.id), {opening->message()});
+  } else if (auto ready = prepare(request, roll_back, input); !ready) {
+    return refused(std::move(ready).error());
   }
   tell(callbacks_.on_start, run_);
 
@@ -93,16 +91,16 @@ void RunWork::take_over(const Opening& opening) {
 }
 
 Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::string>& roll_back,
-                              bool said, Result<void>& input) {
+                              Result<void>& input) {
   SKEIN_TRY(load_manifest());
   SKEIN_TRY(settle_what_was_left());
-  run_.base_seq = manifest_.last_seq - (said ? 1 : 0);
+  run_.base_seq = manifest_.last_seq;
   if (request.base) {
     run_.base_seq = *request.base;
     writer_.continue_from(*request.base);
   }
   SKEIN_TRY(go_back(roll_back));
-  return begin(said ? std::vector<Event>() : input_events(request.input, run_.id), input);
+  return begin(input_events(request.input, run_.id), input);
 }
 
 Result<void> RunWork::load_manifest() {
@@ -190,7 +188,7 @@ Result<void> RunWork::begin(const std::vector<Event>& events, Result<void>& inpu
   if (live_.waiting_version != 0) waiting = live_.waiting_version;
   auto begun = write(waiting);
   // Its promise may have been renewed just now: then the entry is there, with another version.
-  for (int i = 0; i < 3 && !begun && begun.error().code == ErrorCode::kConflict; ++i) {
+  for (int i = 0; i < 3 && waiting && !begun && begun.error().code == ErrorCode::kConflict; ++i) {
     SKEIN_ASSIGN(const auto open, parts_.book.find_open(run_.id));
     if (!open) break;
     begun = write(open->version);
@@ -376,7 +374,7 @@ Result<RunOutcome> RunWork::refused(Error error) {
   run_.error = error;
   run_.ended_at = parts_.clock.now();
   // One that waited has a record, which is to say what became of it; others leave nothing.
-  if (!run_.question) {
+  if (!run_.question && live_.waiting_version != 0) {
     if (auto closed = parts_.book.close_waiting(run_); !closed) {
       parts_.log("run " + run_.id + ": " + closed.error().message);
     }

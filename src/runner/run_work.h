@@ -45,10 +45,9 @@ class RunWork {
   // --- Before the engine ---
   // It was begun with its lease.
   void take_over(const Opening& opening);
-  // One thing after the other. `said`: its messages are in the thread already; else `input` is what
-  // came of them.
+  // One thing after the other; `input` is what came of its messages.
   Result<void> prepare(const RunRequest& request, const std::vector<std::string>& roll_back,
-                       bool said, Result<void>& input);
+                       Result<void>& input);
   Result<void> check_still_asks();
   Result<void> load_manifest();
   Result<void> settle_what_was_left();

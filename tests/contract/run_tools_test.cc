@@ -60,7 +60,7 @@ TEST_P(RunTools, AreCalledAndTheirResultsGoBackToTheModel) {
   EXPECT_EQ(outcome.run.usage.turns, 2);
   EXPECT_EQ(outcome.run.usage.input_tokens, 20);
   EXPECT_THAT(log_.lines(),
-              ElementsAre("lease", "append user: hi", "write run running", "on_start: running",
+              ElementsAre("lease", "write run running", "append user: hi", "on_start: running",
                           "append assistant_text: I look + tool_use: search",
                           "on_narration: I look", "on_tool: search", "append tool: found a",
                           "on_tool_result: search: found a", "append result + assistant: found a;",

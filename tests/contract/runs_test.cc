@@ -32,7 +32,7 @@ TEST_P(Runs, TakeTheElevenStepsInOrder) {
   const RunOutcome outcome = must(run(thread, "hi"));
   EXPECT_EQ(outcome.response, "done");
   EXPECT_EQ(outcome.run.status, RunStatus::kSuccess);
-  EXPECT_THAT(log_.lines(), ElementsAre("lease", "append user: hi", "write run running",  //
+  EXPECT_THAT(log_.lines(), ElementsAre("lease", "write run running", "append user: hi",  //
                                         "on_start: running",                              //
                                         "on_thinking: hm", "on_text: I look",             //
                                         "append assistant_text: I look", "on_narration: I look",
@@ -71,7 +71,7 @@ TEST_P(Runs, StoppedByTheUserSaySoAndKeepTheSession) {
   EXPECT_EQ(outcome->response, "");
   EXPECT_EQ(outcome->run.status, RunStatus::kInterrupted);
   EXPECT_THAT(log_.lines(),
-              ElementsAre("lease", "append user: hi", "write run running", "on_start: running",
+              ElementsAre("lease", "write run running", "append user: hi", "on_start: running",
                           "on_text: half a sen", "append assistant: (stopped by user)",
                           "update runStatus (fenced)", "write run interrupted", "release"));
   const Manifest manifest = get_thread(store(), thread);
@@ -91,7 +91,7 @@ TEST_P(Runs, ThatFailSaySoCallOnErrorAndKeepTheSession) {
   const auto outcome = run(thread, "hi");
   EXPECT_TRUE(fails(outcome, ErrorCode::kBusy, {"overloaded"}));
   EXPECT_THAT(log_.lines(),
-              ElementsAre("lease", "append user: hi", "write run running", "on_start: running",
+              ElementsAre("lease", "write run running", "append user: hi", "on_start: running",
                           "append assistant: (error: overloaded)", "on_error: overloaded",
                           "update runStatus (fenced)", "write run error", "release"));
   EXPECT_EQ(get_thread(store(), thread).session_id, "old");
@@ -379,6 +379,55 @@ TEST_P(Runs, AreStoppedByCancelWhereverTheyAre) {
   EXPECT_EQ(must(elsewhere.wait(first)).status, RunStatus::kInterrupted);
   EXPECT_FALSE(must(elsewhere.cancel(first)));
   EXPECT_THAT(path(thread), ElementsAre("user: 1", "assistant: (stopped by user)"));
+}
+
+// A name for the process, and after that the same ids as every other one.
+class SameIds final : public IdSource {
+ public:
+  explicit SameIds(std::uint64_t process) : next_(process) {}
+  std::uint64_t next() override { return next_.exchange(7); }
+
+ private:
+  std::atomic<std::uint64_t> next_;
+};
+
+TEST_P(Runs, ThatGetTheIdOfAnotherAreRefusedAndLeaveThatAlone) {
+  SameIds here(1);
+  SameIds there(2);
+  RunnerOptions first = options();
+  RunnerOptions second = options();
+  first.ids = &here;
+  second.ids = &there;
+  for (const bool at_once : {true, false}) {
+    for (const Multitask policy : {Multitask::kEnqueue, Multitask::kInterrupt}) {
+      const ThreadId thread = thread_of();
+      clock().advance(1s);
+      Runner runner(noting_, agents_, first);
+      Runner other(noting_, agents_, second);
+      RunRequest request = run_request("agent", thread.str(), "2");
+      request.multitask = policy;
+      agents_.set("agent", at_once ? answer_newest : wait_for_stop);
+      const std::string id =
+          must(runner.start(run_request("agent", thread.str(), "1"), noting_callbacks(log_))).id;
+      if (at_once) must(runner.wait(id));
+      const auto refused = other.start(request);
+      EXPECT_TRUE(fails(refused, ErrorCode::kConflict, {id})) << at_once;
+      if (!at_once) must(runner.cancel(id));
+      const skein::Run run = must(runner.wait(id));
+      EXPECT_EQ(run.status, at_once ? RunStatus::kSuccess : RunStatus::kInterrupted);
+      EXPECT_EQ(run.first_seq, 1U);
+      EXPECT_EQ(must(other.get(id)).last_seq, run.last_seq);
+      EXPECT_EQ(path(thread)[0], "user: 1");
+      EXPECT_EQ(path(thread).size(), run.last_seq);
+      agents_.set("agent", answer_newest);
+      const RunOutcome next = must(other.execute(request));
+      EXPECT_GT(next.run.id, id);
+      EXPECT_EQ(next.run.first_seq, run.last_seq + 1);
+      runner.finish_effects();
+      other.finish_effects();
+      EXPECT_THAT(scan_all(store(), "runs_open"), IsEmpty());
+    }
+  }
 }
 
 TEST_P(Runs, ThatLoseTheirLeaseWriteNothingMore) {
