@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Heights } from "../../web/src/lib/heights.ts";
+import { plainText } from "../../web/src/lib/markdown_text.ts";
 import { SseReader } from "../../web/src/lib/sse.ts";
 import { ticks } from "../../web/src/lib/ticks.ts";
 import { Branches, Pairs, Summaries } from "../../web/src/thread/structure.ts";
@@ -111,4 +112,17 @@ test("an axis has a few round numbers, and no halves of what is counted", () => 
     assert.ok(marks.at(-1) >= most * 0.999999 && marks.at(-2) < most, `${most}: ${marks}`);
     assert.ok(marks.length >= 3 && marks.length <= 6, `${most}: ${marks}`);
   }
+});
+
+test("an excerpt has what Markdown says and not how it is marked", () => {
+  const cases = [
+    ["**Decided:** three `retry` attempts, _then_ stop", "Decided: three retry attempts, then stop"],
+    ["# Plan\n\n- one\n- **two**\n\nrest", "Plan – one – two rest"],
+    ["| a | b |\n|---|---|\n| 1 | *2* |", "a | b; 1 | 2"],
+    ["[the docs](https://example.org/x) and <b>bold</b> \\*stars\\*", "the docs and <b>bold</b> *stars*"],
+    ["```js\nlet a = 1;\n```", "let a = 1;"],
+    ["2 * 3 * 4 = 24, snake_case_name", "2 * 3 * 4 = 24, snake_case_name"],
+    ["cut in the **middle of", "cut in the **middle of"],
+  ];
+  for (const [markdown, text] of cases) assert.equal(plainText(markdown), text);
 });

@@ -13,11 +13,6 @@ export class Signal<T> {
   set(next: T): void {
     if (Object.is(next, this.current)) return;
     this.current = next;
-    this.told();
-  }
-
-  // For values that are changed in place.
-  told(): void {
     for (const listener of [...this.listeners]) listener();
   }
 

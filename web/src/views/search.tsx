@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { agents, loadAgents } from "../lib/agents";
 import { get, hasKey } from "../lib/api";
 import { count, plural } from "../lib/format";
+import { plainText } from "../lib/markdown_text";
 import { place, restate, threadLink } from "../lib/router";
 import { useSignal } from "../lib/signal";
 import type { SearchAnswer, SearchResult } from "../lib/types";
@@ -132,6 +133,12 @@ function Answer({ answer }: { answer: SearchAnswer }) {
   );
 }
 
+const kMaxExcerpt = 600;
+function excerpt(text: string): string {
+  const shown = plainText(text.slice(0, kMaxExcerpt));
+  return text.length > kMaxExcerpt ? `${shown} …` : shown;
+}
+
 function Hit({ result }: { result: SearchResult }) {
   return (
     <article class="hit">
@@ -149,7 +156,7 @@ function Hit({ result }: { result: SearchResult }) {
               {message.role}
               <span class="sr-only">, event {message.seq}</span>
             </a>
-            {message.text.length > 600 ? message.text.slice(0, 600) + " …" : message.text}
+            {excerpt(message.text)}
           </p>
         ))}
       </div>
