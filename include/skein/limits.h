@@ -5,10 +5,11 @@
 
 namespace skein::limits {
 
-inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;   // text of one message
-inline constexpr std::size_t kMaxEventBytes = std::size_t{8} << 20;  // one event, as JSON
-inline constexpr std::size_t kMaxMetadataBytes = std::size_t{64}
-                                                 << 10;  // metadata of an event or a thread
+inline constexpr std::size_t kMaxTextBytes = std::size_t{4} << 20;       // text of one message
+inline constexpr std::size_t kMaxEventBytes = std::size_t{8} << 20;      // one event, as JSON
+inline constexpr std::size_t kMaxMetadataBytes = std::size_t{64} << 10;  // of a thread, of a run
+// Metadata of an event: also what a client's message has beside its text, such as pictures.
+inline constexpr std::size_t kMaxEventMetadataBytes = std::size_t{4} << 20;
 inline constexpr std::size_t kMaxManifestBytes = std::size_t{256} << 10;  // one manifest, as JSON
 inline constexpr std::size_t kMaxJsonDepth = 64;
 inline constexpr std::size_t kMaxAgentIdBytes = 64;

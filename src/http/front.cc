@@ -190,7 +190,8 @@ std::optional<Response> Front::preflight(const Head& head) const {
     response.header("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
         .header("Access-Control-Allow-Headers",
                 "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, "
-                "Mcp-Protocol-Version, Mcp-Session-Id, X-Api-Key, X-Request-Id")
+                "Mcp-Method, Mcp-Name, Mcp-Protocol-Version, Mcp-Session-Id, "
+                "X-Api-Key, X-Request-Id")
         .header("Access-Control-Max-Age", "600");
   }
   return response;

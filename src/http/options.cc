@@ -1,6 +1,8 @@
 #include "http/options.h"
 
 #include "core/checked_fields.h"
+#include "core/quote.h"
+#include "core/try.h"
 
 namespace skein::http {
 namespace {
@@ -26,6 +28,35 @@ void take_ms(CheckedFields& fields, const char* name, std::chrono::milliseconds&
 }
 
 constexpr std::int64_t kMega = 1 << 20;
+
+// What a browser never sends would never match.
+bool is_origin(std::string_view text) {
+  const std::size_t colon = text.find("://");
+  if (colon == 0 || colon == std::string_view::npos) return false;
+  const std::string_view host = text.substr(colon + 3);
+  return !host.empty() && text.find_first_of("*?#@ ") == std::string_view::npos &&
+         host.find('/') == std::string_view::npos;
+}
+
+bool is_host(std::string_view text) {
+  return !text.empty() && text.find_first_of("*/?#@ ") == std::string_view::npos;
+}
+
+Result<void> check_names(const ServerOptions& options) {
+  for (const std::string& origin : options.origins) {
+    if (is_origin(origin)) continue;
+    return fail(ErrorCode::kInvalid,
+                "\"origins\" must be as browsers send them, SCHEME://HOST or "
+                "SCHEME://HOST:PORT, got " +
+                    quote(origin));
+  }
+  for (const std::string& host : options.hosts) {
+    if (is_host(host)) continue;
+    return fail(ErrorCode::kInvalid,
+                "\"hosts\" must be HOST or HOST:PORT, without a pattern, got " + quote(host));
+  }
+  return {};
+}
 
 }  // namespace
 
@@ -60,6 +91,7 @@ Result<ServerOptions> read_server_options(const Json& object) {
     options.log_requests = fields.flag("logRequests").value_or(false);
   }
   if (!problem.empty()) return fail(ErrorCode::kInvalid, problem);
+  SKEIN_TRY(check_names(options));
   return options;
 }
 

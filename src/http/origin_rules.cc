@@ -103,8 +103,8 @@ std::vector<HttpHeader> OriginRules::headers_for(const std::optional<std::string
   }
   headers.push_back({"Access-Control-Allow-Origin", *origin});
   headers.push_back({"Access-Control-Expose-Headers",
-                     "Content-Location, ETag, Location, Mcp-Session-Id, X-Pagination-Next, "
-                     "X-Pagination-Total, X-Request-Id"});
+                     "Content-Location, ETag, Idempotent-Replayed, Location, Mcp-Session-Id, "
+                     "Retry-After, X-Pagination-Next, X-Pagination-Total, X-Request-Id"});
   return headers;
 }
 

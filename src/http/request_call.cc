@@ -320,7 +320,7 @@ void RequestCall::end(bool waiting) {
     exchange_->cut_stream(share(stream_->farewell()));
     // The server leaves it, not its reader.
     stream_ = nullptr;
-  } else if (waiting && !answered_) {
+  } else if (!answered_ && (waiting || (waiting_ && waiting_->ends_at_once))) {
     refuse_with(stopping());
   }
 }

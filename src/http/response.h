@@ -60,6 +60,9 @@ struct Waiting {
   std::function<Reply()> late{};
   // The client went away. On a thread of the pool; may be absent.
   std::function<void()> abandoned{};
+  // Nothing of the server's own work is waited for: when that stops, it is refused at once, and not
+  // only after runs had their time.
+  bool ends_at_once = false;
 };
 
 struct Response {

@@ -51,7 +51,7 @@ Result<void> check_input(const RunRequest& request) {
     bytes += to_json(event).size();
   }
   for (const NewMessage& message : messages) {
-    SKEIN_TRY(check_optional_object("metadata", message.metadata, limits::kMaxMetadataBytes));
+    SKEIN_TRY(check_optional_object("metadata", message.metadata, limits::kMaxEventMetadataBytes));
     bytes += message.text.size() + message.metadata.text().size();
     SKEIN_TRY(validate(input_event(message, some_id)));
     if (message.base) {

@@ -35,6 +35,10 @@ RunnerOptions with_defaults(RunnerOptions options) {
   return options;
 }
 
+bool stops_others(Multitask multitask) {
+  return multitask == Multitask::kInterrupt || multitask == Multitask::kRollback;
+}
+
 Error no_such_run(std::string_view run_id) {
   return {ErrorCode::kNotFound, "there is no run " + quote(run_id)};
 }
@@ -87,6 +91,9 @@ class Runner::Impl {
   Result<void> prepare_opening(Accepted& accepted, const Manifest& thread);
   Result<void> join_queue(Accepted& accepted, bool has_entry);
   Result<std::vector<std::string>> stop_others(ThreadId thread);
+  // Once others can see it: stops those that came before it and that it did not see, or itself for
+  // one that came after it.
+  void settle_with_others(LiveRun& live);
   Result<RunOutcome> end_waiting(Accepted& accepted);
 
   const RunnerOptions options_;
@@ -179,7 +186,7 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
   run.kwargs = request.kwargs;
   run.input = input_json(request.input);
   std::vector<std::string> stopped;
-  if (request.multitask == Multitask::kInterrupt || request.multitask == Multitask::kRollback) {
+  if (stops_others(request.multitask)) {
     SKEIN_ASSIGN(stopped, stop_others(thread.id));
   }
   if (request.multitask != Multitask::kRollback) stopped.clear();
@@ -190,6 +197,7 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
                     .roll_back = std::move(stopped)};
   SKEIN_TRY(prepare_opening(accepted, thread));
   SKEIN_TRY(join_queue(accepted, false));
+  if (stops_others(request.multitask) && !accepted.turn) settle_with_others(*accepted.live);
   return accepted;
 }
 
@@ -273,9 +281,36 @@ Result<std::vector<std::string>> Runner::Impl::stop_others(ThreadId thread) {
   return stopped;
 }
 
-Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& callbacks,
+// Each writes its entry before it looks, so of two that come at once at least one sees the other;
+// the later one goes on.
+void Runner::Impl::settle_with_others(LiveRun& live) {
+  const auto open = book_.open_of(live.thread);
+  if (!open) return parts_.log("run " + live.id + ": " + open.error().message);
+  for (const OpenRun& entry : *open) {
+    const bool at_work =
+        entry.state == OpenRun::State::kPending || entry.state == OpenRun::State::kRunning;
+    if (!at_work || entry.run_id == live.id) continue;
+    if (entry.run_id < live.id) {
+      if (const auto stopped = cancel(entry.run_id); !stopped) {
+        parts_.log("run " + entry.run_id + ": " + stopped.error().message);
+      }
+    } else if (const auto later = book_.find(entry.run_id);
+               later && *later && stops_others((*later)->multitask)) {
+      live.stop(StopReason::kUser);
+    }
+  }
+}
+
+Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& given,
                                       const std::stop_token& stop) {
   LiveRun& live = *accepted.live;
+  RunCallbacks callbacks = given;
+  if (!accepted.answer && stops_others(accepted.request.multitask)) {
+    callbacks.on_start = [&](const Run& run) {
+      settle_with_others(live);
+      if (given.on_start) given.on_start(run);
+    };
+  }
   Result<RunOutcome> outcome = [&]() -> Result<RunOutcome> {
     const std::stop_callback stop_by_caller(stop, [&] { live.stop(StopReason::kUser); });
     if (!accepted.turn) accepted.turn = live.wait_for_turn();

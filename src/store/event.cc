@@ -93,8 +93,9 @@ struct PayloadCheck {
 
 // Escaping makes six bytes of one at most, so only what is large must be written to be measured.
 Result<void> check_event_size(const Event& event) {
-  constexpr std::size_t kRoomForTheRest = 2 * limits::kMaxMetadataBytes;
-  if (6 * bytes_of(event) + kRoomForTheRest <= limits::kMaxEventBytes) return {};
+  constexpr std::size_t kRoomForTheRest = std::size_t{64} << 10;
+  const std::size_t most = 6 * bytes_of(event) + event.metadata.text().size() + kRoomForTheRest;
+  if (most <= limits::kMaxEventBytes) return {};
   return check_size("event", to_json(event).size(), limits::kMaxEventBytes);
 }
 
@@ -203,7 +204,7 @@ Result<Event> parse_event(std::string_view json) {
 
 Result<void> validate(const Event& event) {
   SKEIN_TRY(std::visit(PayloadCheck{}, event.payload));
-  SKEIN_TRY(check_object("metadata", event.metadata, limits::kMaxMetadataBytes));
+  SKEIN_TRY(check_object("metadata", event.metadata, limits::kMaxEventMetadataBytes));
   if (!event.timestamp.is_valid()) {
     return fail(ErrorCode::kInvalid, "timestamp must lie in the years 0000 to 9999, got " +
                                          std::to_string(event.timestamp.us) + " µs since 1970");

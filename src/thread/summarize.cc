@@ -198,7 +198,9 @@ Result<std::optional<Summary>> summarize_thread(Store& store, ThreadId thread,
   SKEIN_ASSIGN(summary.text, checked_summary(summarizer, parts, request.max_tokens));
   if (summary.text.empty()) {
     return fail(ErrorCode::kInvalid,
-                fmt::format("{} tokens are too few for a summary", request.max_tokens));
+                fmt::format("nothing came of a summary: these messages have too little to say, or "
+                            "{} tokens are too few for it",
+                            request.max_tokens));
   }
   summary.covers = few_ranges(plan->covers.ranges());
   SKEIN_ASSIGN(summary.seq, append_summary(store, thread, *plan, summary, request.fence));

@@ -270,9 +270,9 @@ TEST_P(Appending, RefusesWhatExceedsTheLimitsAndNamesThem) {
                       limits::kMaxKeyBytes));
   EXPECT_TRUE(refused(tool_use(std::string(limits::kMaxToolNameBytes + 1, 't')),
                       limits::kMaxToolNameBytes));
-  const std::string padding(limits::kMaxMetadataBytes, 'm');
+  const std::string padding(limits::kMaxEventMetadataBytes, 'm');
   EXPECT_TRUE(refused(with_metadata(message("x"), R"({"m":")" + padding + "\"}"),
-                      limits::kMaxMetadataBytes));
+                      limits::kMaxEventMetadataBytes));
   EXPECT_TRUE(refused(tool_use("t", R"({"i":")" + std::string(limits::kMaxEventBytes, 'i') + "\"}"),
                       limits::kMaxEventBytes));
   const std::string half = R"({"h":")" + std::string(limits::kMaxEventBytes / 2, 'h') + "\"}";

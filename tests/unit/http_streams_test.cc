@@ -320,5 +320,31 @@ TEST_F(HttpStreams, WhoeverWorksOnAnAnswerElsewhereEndsWithTheServerAndIsHeard) 
   EXPECT_EQ(connection.read_answer().body, "\"stopped\"");
 }
 
+// A run would have its time; who only waits for news is not kept waiting for that.
+TEST_F(HttpStreams, WhoWaitsForChangesIsAnsweredAsSoonAsTheServerStops) {
+  TestServer::Setup setup = with_test_routes();
+  std::atomic<bool> told{false};
+  std::atomic<bool> begun{false};
+  setup.more_routes[0].routes.push_back(route("GET", "/test/busy", "busy", http::Access::kRead,
+                                              [&](Service&, http::Request&) -> http::Reply {
+                                                begun = true;
+                                                while (!told) std::this_thread::sleep_for(1ms);
+                                                return http::json_response(std::string("\"done\""));
+                                              }));
+  TestServer server(std::move(setup));
+  HttpConnection busy(server.port());
+  busy.send_request("GET", "/test/busy");
+  HttpConnection news(server.port());
+  news.send_request("GET", "/v1/events?since=now&waitMs=60000");
+  while (!begun ||
+         server.ask("GET", "/metrics").body.find("\nskein_http_streams 1\n") == std::string::npos) {
+    std::this_thread::sleep_for(1ms);
+  }
+  std::jthread stopping([&] { server.server().stop(); });
+  EXPECT_EQ(news.read_answer().status, 503);
+  told = true;
+  EXPECT_EQ(busy.read_answer().body, "\"done\"");
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -134,7 +134,7 @@ TEST_F(LangGraphRoutes, AnUpdateThatWritesNothingGoesBackToItsCheckpoint) {
 TEST_F(LangGraphRoutes, ACheckpointThatIsNotThereIsNotTheHead) {
   const std::string thread = "/threads/" + make_thread();
   for (const char* text : {"one", "two"}) say(thread.substr(9), text);
-  for (const std::string nowhere : {kNowhere, "00000000-0000-6000-8000-000000000000"}) {
+  for (const std::string nowhere : {kNowhere, "00000000-0000-6000-8000-000000000003"}) {
     const Answered updated =
         server_.ask("POST", thread + "/state",
                     R"({"values":)" + said("lost") + R"(,"checkpoint_id":")" + nowhere + R"("})");
@@ -174,6 +174,48 @@ TEST_F(LangGraphRoutes, AFilteredHistoryHasAsManyStatesAsAskedFor) {
 }
 
 // --- Threads of runs without a thread ---
+
+TEST_F(LangGraphRoutes, HistoryHasWhatWasLeftBehindAndTheFirstMessageCanBeSaidAnew) {
+  const std::string thread = make_thread();
+  const std::string path = "/threads/" + thread;
+  const auto run = [&](const std::string& text, const std::string& more) {
+    const Answered done =
+        server_.ask("POST", path + "/runs/wait",
+                    R"({"assistant_id":"echo","input":{"messages":")" + text + "\"}" + more + "}");
+    EXPECT_EQ(done.status, 200) << done;
+  };
+  const auto history = [&] {
+    return server_.ask("POST", path + "/history", R"({"limit":100})").json().as_array();
+  };
+  run("one", "");
+  run("two", "");
+  const auto before = history();
+  ASSERT_EQ(before.size(), 4U);
+  const auto first = before.back().at("parent_checkpoint");
+  ASSERT_TRUE(first.is_object());
+
+  run("eins", R"(,"checkpoint":)" + boost::json::serialize(first));
+  const auto now = server_.ask("GET", path + "/state").json();
+  ASSERT_EQ(now.at("values").at("messages").as_array().size(), 2U);
+  EXPECT_EQ(now.at("values").at("messages").at(0).at("content").as_string(), "eins");
+  const auto after = history();
+  ASSERT_EQ(after.size(), 6U);
+  EXPECT_EQ(after[0].at("checkpoint"), now.at("checkpoint"));
+  EXPECT_EQ(after[1].at("parent_checkpoint"), first);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i + 2], before[i]);
+  EXPECT_EQ(
+      server_
+          .ask("POST", path + "/history",
+               R"({"checkpoint":)" + boost::json::serialize(before.front().at("checkpoint")) + "}")
+          .json()
+          .as_array(),
+      before);
+  EXPECT_EQ(server_
+                .ask("POST", path + "/state/checkpoint",
+                     R"({"checkpoint":)" + boost::json::serialize(first) + "}")
+                .status,
+            200);
+}
 
 TEST_F(LangGraphRoutes, ACopyOfATemporaryThreadStays) {
   // What a process that died leaves, and its copies by each face.
@@ -386,6 +428,21 @@ TEST_F(LangGraphRoutes, AssistantsAreSorted) {
               ElementsAre("asker", "echo", "slow", "worker"));
   EXPECT_THAT(names(R"({"sort_by":"name","sort_order":"desc","limit":2,"offset":1})"),
               ElementsAre("slow", "echo"));
+}
+
+TEST_F(LangGraphRoutes, WhatIsRefusedIsRefusedForTheSameReasonWithABody) {
+  const std::string body = R"({"graph_id":"echo","metadata":{}})";
+  for (const auto& [method, path] : std::vector<std::pair<std::string, std::string>>{
+           {"POST", "/assistants"},
+           {"PATCH", "/assistants/echo"},
+           {"POST", "/assistants/echo/latest"},
+           {"PATCH", "/runs/crons/00000000-0000-4000-8000-000000000000"}}) {
+    EXPECT_EQ(server_.ask(method, path, body).status, 422) << path;
+    EXPECT_EQ(server_.ask(method, path).status, 422) << path;
+  }
+  EXPECT_EQ(server_.ask("POST", "/runs/wait", R"({"assistant_id":"echo","stream_mode":"nonsense"})")
+                .status,
+            400);
 }
 
 TEST_F(LangGraphRoutes, WhatIsNotOfferedIsRefusedByName) {

@@ -266,5 +266,65 @@ TEST_F(LangGraphRuns, FirstRunsThatManyStartAtOnceBindTheThreadOnce) {
   }
 }
 
+TEST_F(LangGraphRuns, OfThoseThatInterruptAtOnceOnlyOneGoesOn) {
+  for (int round = 0; round < 5; ++round) {
+    const std::string thread = make_thread(R"({"metadata":{"graph_id":"slow"}})");
+    const std::string runs = "/threads/" + thread + "/runs";
+    const auto body = [](const std::string& text, const std::string& strategy) {
+      return R"({"assistant_id":"slow","multitask_strategy":")" + strategy +
+             R"(","input":{"messages":")" + text + R"("}})";
+    };
+    ASSERT_EQ(post(runs, body("one two three four five six seven eight", "reject")).status, 200);
+    const auto statuses =
+        at_once(6, runs, body("a b c d e f", round % 2 == 0 ? "interrupt" : "rollback"));
+    EXPECT_THAT(statuses, testing::Each(200));
+    const auto all = server_.ask("GET", runs).json().as_array();
+    ASSERT_EQ(all.size(), 7U);
+    int succeeded = 0;
+    for (const auto& run : all) {
+      const std::string id(run.at("run_id").as_string());
+      server_.ask("GET", runs + "/" + id + "/join");
+      const auto status = server_.ask("GET", runs + "/" + id).json().at("status").as_string();
+      succeeded += status == "success" ? 1 : 0;
+    }
+    EXPECT_EQ(succeeded, 1);
+  }
+}
+
+TEST_F(LangGraphRuns, AnAnswerIsToldInItsOwnModes) {
+  const std::string thread = thread_that_asks();
+  const Answered told = post("/threads/" + thread + "/runs/stream",
+                             R"({"assistant_id":"asker","command":{"resume":true},
+                                 "stream_mode":["updates"]})");
+  std::vector<std::string> kinds;
+  for (const auto& [number, kind] : frames(told.body)) kinds.push_back(kind);
+  EXPECT_THAT(kinds, testing::Contains("updates"));
+  EXPECT_THAT(kinds, testing::Not(testing::Contains("values")));
+}
+
+TEST_F(LangGraphRuns, PicturesAndLargeValuesFit) {
+  const std::string big(100'000, 'A');
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"echo"}})");
+  const Answered shown = post("/threads/" + thread + "/runs/wait",
+                              R"({"assistant_id":"echo","input":{"messages":[{"role":"user",
+      "content":[{"type":"text","text":"what is this"},
+                 {"type":"image_url","image_url":{"url":"data:image/png;base64,)" +
+                                  big + R"("}}]}]}})");
+  EXPECT_EQ(shown.status, 200) << shown.body.substr(0, 200);
+  EXPECT_THAT(shown.body, HasSubstr(big));
+  EXPECT_EQ(post("/threads/" + thread + "/state", R"({"values":{"big":")" + big + R"("}})").status,
+            200);
+  EXPECT_THAT(server_.ask("GET", "/threads/" + thread + "/state").body, HasSubstr(R"("big":"AA)"));
+}
+
+TEST_F(LangGraphRuns, ThreadsWithoutAThreadGoByThemselves) {
+  const Answered run =
+      post("/runs/wait", R"({"assistant_id":"echo","input":{"messages":"hello"}})");
+  ASSERT_EQ(run.status, 200);
+  const auto count = [&] { return post("/threads/count", "{}").body; };
+  for (int i = 0; i < 3000 && count() != "0"; ++i) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(count(), "0");
+}
+
 }  // namespace
 }  // namespace skein::test

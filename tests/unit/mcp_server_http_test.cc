@@ -397,5 +397,17 @@ TEST_F(McpOverHttpParts, LetsAKeyThatMayOnlyReadReadItsAgentsOnly) {
   EXPECT_THAT(ask(list).body, testing::Not(HasSubstr(id)));
 }
 
+TEST_F(McpOverHttpParts, AKeyForOneAgentNeedNotNameIt) {
+  const auto create = [&](const std::string& arguments) {
+    auto call = modern("tools/call", R"("name":"create_conversation","arguments":)" + arguments,
+                       "create_conversation");
+    call.caller.all_agents = false;
+    call.caller.agents = {"mine"};
+    return ask(call).body;
+  };
+  EXPECT_THAT(create("{}"), HasSubstr("\"agentId\":\"mine\""));
+  EXPECT_THAT(create(R"({"agent":"other"})"), HasSubstr("but for"));
+}
+
 }  // namespace
 }  // namespace skein::test

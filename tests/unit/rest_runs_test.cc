@@ -31,5 +31,18 @@ TEST(RestRuns, AnAnswerIsForTheQuestionThatItsCallerSaw) {
   EXPECT_EQ(server.ask("POST", run + "/answer", R"({"yes":true,"resumed":-1})").status, 400);
 }
 
+TEST(RestRuns, ThatAreAskedForAgainSaySoAlsoToWhoeverWaits) {
+  TestServer server({.config = R"({"defaultAgent":"echo"})"});
+  const auto ask = [&] {
+    return HttpConnection(server.port())
+        .ask("POST", "/v1/runs?wait=true", R"({"text":"hello"})", {{"Idempotency-Key", "once"}});
+  };
+  const Answered first = ask();
+  const Answered again = ask();
+  EXPECT_EQ(first.header("idempotent-replayed"), "");
+  EXPECT_EQ(again.header("idempotent-replayed"), "true");
+  EXPECT_EQ(first.body, again.body);
+}
+
 }  // namespace
 }  // namespace skein::test

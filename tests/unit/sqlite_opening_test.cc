@@ -82,5 +82,16 @@ TEST_F(SqliteOpening, AMigrationThatFailsLeavesNothingBehind) {
   EXPECT_EQ(must(database.integer("PRAGMA user_version")), 0);
 }
 
+TEST_F(SqliteOpening, FindsNothingWrongWithALogWhileItFillsTheRoomThatWasMade) {
+  const auto store = must(open_store("sqlite:" + file("x.db")));
+  const ThreadId thread = create_thread(*store).id;
+  StoreOptions options;
+  options.notice = [](const Finding& finding) { ADD_FAILURE() << finding.what; };
+  for (int i = 0; i < 80; ++i) {
+    must(append_one(*store, thread, message("hello")));
+    const auto second = must(open_store("sqlite:" + file("x.db"), options));
+  }
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -192,8 +192,10 @@ Result<std::vector<Seq>> list_checkpoints(Store& store, ThreadId thread,
                                           const HistoryQuery& query) {
   std::vector<Seq> found;
   ReadRange range;
-  range.view = View::kPath;
-  range.head = query.head;
+  if (query.head != kLastSeq) {
+    range.view = View::kPath;
+    range.head = query.head;
+  }
   range.direction = Direction::kBackward;
   SKEIN_TRY(store.read(thread, range, [&](Event& event) {
     if (event.seq >= query.before) return true;

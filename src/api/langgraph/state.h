@@ -97,7 +97,8 @@ class ThreadState {
 // Along the path that ends in `head`. kInvalid: it is larger than limits::kMaxStateBytes.
 Result<ThreadState> read_state(Store& store, ThreadId thread, Seq head = kLastSeq);
 
-// The checkpoints of a path, the newest first: at most `limit` of those before `before`.
+// The checkpoints of the path that ends at `head`, or, without that, of all branches, the newest
+// first: at most `limit` of those before `before`.
 struct HistoryQuery {
   Seq head = kLastSeq;
   Seq before = kLastSeq;

@@ -172,14 +172,15 @@ void add_assistant_routes(const Shared& shared, std::vector<Route>& routes) {
   add("POST", one + "/versions", "lgGetVersions", "The one version", Access::kRead,
       with_assistant(shared, versions_json))
       .body = BodySpec{R"({"type":"object"})", false};
-  add("POST", "/assistants", "lgCreateAssistant", "Refused: agents are defined in files",
-      Access::kAdmin, read_only);
-  add("PATCH", one, "lgUpdateAssistant", "Refused: agents are defined in files", Access::kAdmin,
-      read_only);
-  add("DELETE", one, "lgDeleteAssistant", "Refused: agents are defined in files", Access::kAdmin,
-      read_only);
-  add("POST", one + "/latest", "lgSetLatest", "Refused: agents are defined in files",
-      Access::kAdmin, read_only);
+  const auto refuse_writing = [&](std::string method, std::string path, std::string name) {
+    Route& route = add(std::move(method), std::move(path), std::move(name),
+                       "Refused: agents are defined in files", Access::kAdmin, read_only);
+    route.body = BodySpec{.schema = "", .required = false};
+  };
+  refuse_writing("POST", "/assistants", "lgCreateAssistant");
+  refuse_writing("PATCH", one, "lgUpdateAssistant");
+  refuse_writing("DELETE", one, "lgDeleteAssistant");
+  refuse_writing("POST", one + "/latest", "lgSetLatest");
 }
 
 }  // namespace skein::http

@@ -177,7 +177,8 @@ void add_cron_routes(const Shared& shared, std::vector<Route>& routes) {
       .body = BodySpec{kSearchBody};
   add("DELETE", "/runs/crons/{cron_id}", "lgDeleteCron", "Removes a trigger", Access::kWrite,
       remove);
-  add("PATCH", "/runs/crons/{cron_id}", "lgUpdateCron", "Refused", Access::kWrite, not_offered);
+  add("PATCH", "/runs/crons/{cron_id}", "lgUpdateCron", "Refused", Access::kWrite, not_offered)
+      .body = BodySpec{.schema = "", .required = false};
   add("POST", "/threads/{thread_id}/runs/crons", "lgCreateThreadCron", "Refused", Access::kWrite,
       not_offered);
 }

@@ -38,6 +38,7 @@ RouteSet langgraph_routes(Service& service) {
   set.problems = plain_problem;
   set.in_openapi = false;      // its clients know it; docs/langgraph.md says what of it there is
   set.strict_queries = false;  // they send what other servers understand
+  set.stop = [shared] { shared->stop(); };
   add_meta_routes(shared, set.routes);
   add_assistant_routes(shared, set.routes);
   add_search_routes(shared, set.routes);

@@ -64,14 +64,22 @@ tl::expected<void, Problem> check_offered(const JsonFields& body) {
   return {};
 }
 
-std::vector<std::string> read_modes(const JsonFields& body) {
+// Those that are named; none, when none is.
+tl::expected<std::vector<std::string>, Problem> read_modes(const JsonFields& body) {
+  constexpr std::string_view kKnown[] = {"values",      "updates", "messages", "messages-tuple",
+                                         "events",      "tasks",   "debug",    "custom",
+                                         "checkpoints", "tools"};
   const std::string json = member(body, "stream_mode");
   std::vector<std::string> modes;
   if (auto one = json_to_string(json)) modes.push_back(std::move(*one));
   for (const RawJson mode : json_elements(json)) {
-    if (auto one = json_to_string(mode)) modes.push_back(std::move(*one));
+    modes.push_back(json_to_string(mode).value_or(std::string(mode)));
   }
-  if (modes.empty()) modes.emplace_back("values");
+  for (const std::string& mode : modes) {
+    if (std::find(std::begin(kKnown), std::end(kKnown), mode) == std::end(kKnown)) {
+      return refuse(400, "invalid", "there is no stream_mode " + quote(mode));
+    }
+  }
   return modes;
 }
 
@@ -145,7 +153,8 @@ std::string kwargs_json(const JsonFields& body, const std::vector<std::string>& 
   for (const char* name : {"config", "context", "command"}) {
     if (const std::string json = member(body, name); json != "null") kwargs.add_json(name, json);
   }
-  return kwargs.add("stream_mode", modes)
+  const std::vector<std::string> usual{"values"};
+  return kwargs.add("stream_mode", modes.empty() ? usual : modes)
       .add("temporary", temporary)
       .add("subgraphs", false)
       .add("resumable", member(body, "stream_resumable") == "true")
@@ -334,8 +343,10 @@ tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request
   RunRequest& wanted = order.request;
   wanted.agent_id = *agent;
   SKEIN_TRY(read_request(body, wanted));
-  const std::vector<std::string> modes = read_modes(body);
-  wanted.kwargs = Json::trusted(kwargs_json(body, modes, order.goes_with_the_run()));
+  auto modes = read_modes(body);
+  if (!modes) return tl::unexpected(modes.error());
+  started.modes = std::move(*modes);
+  wanted.kwargs = Json::trusted(kwargs_json(body, started.modes, order.goes_with_the_run()));
 
   Manifest manifest;
   if (thread_id) {

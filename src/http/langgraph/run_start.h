@@ -16,7 +16,8 @@ struct StartedRun {
   bool temporary = false;
   bool keeps = false;  // of one without a thread: that stays after the run
   bool cancel_on_disconnect = false;
-  bool resumes = false;  // it had asked a question, and goes on
+  bool resumes = false;              // it had asked a question, and goes on
+  std::vector<std::string> modes{};  // that this request named; else they are the run's
 };
 
 // `thread_id` absent: a new thread, which goes with the run.

@@ -95,7 +95,7 @@ Reply stream(const Shared& shared, const Request& request) {
   auto started = start(shared, request);
   if (!started) return tl::unexpected(started.error());
   RunStreamOptions options;
-  options.modes = modes_of(started->run);
+  options.modes = started->modes.empty() ? modes_of(started->run) : started->modes;
   options.cancel_when_abandoned = started->cancel_on_disconnect;
   options.temporary = started->temporary && !started->keeps;
   if (started->resumes) options.known_to = started->run.last_seq;
@@ -159,7 +159,7 @@ Reply join_stream(const Shared& shared, const Request& request, const Run& run) 
   options.modes = request.all_queries("stream_mode");
   if (options.modes.empty()) options.modes = modes_of(run);
   options.cancel_when_abandoned = cancels_on_disconnect(request);
-  if (const auto last = request.header("Last-Event-ID")) {
+  if (const auto last = request.header("Last-Event-ID"); last && !last->empty()) {
     const auto cursor = FrameCursor::parse(*last);
     if (!cursor) {
       return refuse(400, "invalid",

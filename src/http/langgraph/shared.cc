@@ -180,7 +180,6 @@ Result<langgraph::StateView> current_state(LangGraph& graph, ThreadId thread) {
 }
 
 std::string checkpoint_json(const std::string& thread_id, Seq seq) {
-  if (seq == 0) return "null";
   return JsonObject()
       .add("thread_id", thread_id)
       .add("checkpoint_id", langgraph::checkpoint_id(seq))

@@ -5,12 +5,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "api/langgraph/items.h"
 #include "api/langgraph/saver.h"
 #include "api/langgraph/state.h"
 #include "core/json_fields.h"
+#include "core/pause.h"
 #include "http/langgraph/temporary.h"
 #include "http/route.h"
 
@@ -23,7 +25,16 @@ struct LangGraph {
         items(with.store(), with.clock()),
         saver(with.store()),
         temporary(with),
-        started_at(with.clock().now()) {}
+        started_at(with.clock().now()),
+        sweeper([this](const std::stop_token& stop) {
+          while (pause_for(TemporaryThreads::kSweepEvery, stop)) temporary.sweep();
+        }) {}
+
+  // Nobody works on anything any more when it returns.
+  void stop() {
+    sweeper.request_stop();
+    if (sweeper.joinable()) sweeper.join();
+  }
 
   Service& service;
   langgraph::StateCache states;
@@ -31,6 +42,7 @@ struct LangGraph {
   langgraph::Saver saver;
   TemporaryThreads temporary;
   const Timestamp started_at;
+  std::jthread sweeper;  // last: it uses the others
 };
 using Shared = std::shared_ptr<LangGraph>;
 
@@ -82,7 +94,7 @@ std::string interrupt_id(const Run& run);
 // The values of a thread as they are now.
 Result<langgraph::StateView> current_state(LangGraph& graph, ThreadId thread);
 
-// A checkpoint as an object; `seq` 0: null.
+// A checkpoint as an object; `seq` 0 is the one before the first event.
 std::string checkpoint_json(const std::string& thread_id, Seq seq);
 
 // --- What is asked for ---

@@ -1,6 +1,9 @@
 // The state of a thread, now and at its checkpoints, and what is written into it.
 #include <algorithm>
 #include <deque>
+#include <functional>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "api/langgraph/update.h"
@@ -57,6 +60,11 @@ Result<Waits> waits_of(LangGraph& graph, const Manifest& manifest) {
   return waits;
 }
 
+// The first checkpoint comes after nothing, and from there one can go on as well.
+std::string parent_json(const std::string& thread_id, const langgraph::StateView& state) {
+  return state.checkpoint == 0 ? "null" : checkpoint_json(thread_id, state.parent);
+}
+
 std::string state_json(const Manifest& manifest, const langgraph::StateView& state,
                        const Waits& waits = {}) {
   const std::string id = client_id(manifest);
@@ -70,13 +78,14 @@ std::string state_json(const Manifest& manifest, const langgraph::StateView& sta
     object.add_json("metadata", state_metadata(manifest, state.step, state.run_id))
         .add("created_at", state.at.str());
   }
-  return object.add_json("checkpoint", checkpoint_json(id, state.checkpoint))
-      .add_json("parent_checkpoint", checkpoint_json(id, state.parent))
+  const std::string here = state.checkpoint == 0 ? "null" : checkpoint_json(id, state.checkpoint);
+  return object.add_json("checkpoint", here)
+      .add_json("parent_checkpoint", parent_json(id, state))
       .str();
 }
 
-// Every event is a place to look from, and to go on from.
-bool is_there(const Manifest& manifest, Seq at) { return at > 0 && at <= manifest.last_seq; }
+// Every event is a place to look from, and to go on from; so is the beginning.
+bool is_there(const Manifest& manifest, Seq at) { return at <= manifest.last_seq; }
 
 Problem no_checkpoint(const Manifest& manifest, Seq at) {
   return {404, "not_found",
@@ -139,23 +148,29 @@ Reply update_state(LangGraph& graph, const Request& request) {
   });
 }
 
-// The states of some checkpoints, in one pass over the path.
+constexpr int kMostBranches = 32;  // whose states are in one answer
+
+// The states of some checkpoints, the newest first: one pass over the path from `head`, and one
+// over each branch that was left behind.
 Result<std::vector<langgraph::StateView>> states_at(Store& store, ThreadId thread, Seq head,
                                                     const std::vector<Seq>& wanted) {
-  std::vector<langgraph::StateView> states;
-  langgraph::ThreadState state(thread);
-  ReadRange range;
-  range.view = View::kPath;
-  range.head = head;
-  SKEIN_TRY(store.read(thread, range, [&](Event& event) {
-    state.add(event);
-    if (std::find(wanted.begin(), wanted.end(), event.seq) != wanted.end()) {
-      states.push_back(langgraph::view_of(state));
-    }
-    return states.size() < wanted.size() && state.bytes() <= langgraph::limits::kMaxStateBytes;
-  }));
-  std::reverse(states.begin(), states.end());
-  return states;
+  std::map<Seq, langgraph::StateView, std::greater<>> states;
+  std::set<Seq> left(wanted.begin(), wanted.end());
+  for (int pass = 0; pass < kMostBranches && !left.empty(); ++pass) {
+    langgraph::ThreadState state(thread);
+    ReadRange range;
+    range.view = View::kPath;
+    range.head = pass == 0 ? head : *left.rbegin();
+    SKEIN_TRY(store.read(thread, range, [&](Event& event) {
+      state.add(event);
+      if (left.erase(event.seq) > 0) states.emplace(event.seq, langgraph::view_of(state));
+      return !left.empty() && state.bytes() <= langgraph::limits::kMaxStateBytes;
+    }));
+    if (pass > 0) left.erase(range.head);
+  }
+  std::vector<langgraph::StateView> found;
+  for (auto& [seq, state] : states) found.push_back(std::move(state));
+  return found;
 }
 
 struct HistoryRequest {
@@ -189,7 +204,7 @@ Result<std::vector<Seq>> find_checkpoints(Store& store, const Manifest& manifest
 Reply history(LangGraph& graph, const Manifest& manifest, const HistoryRequest& asked) {
   const langgraph::HistoryQuery& query = asked.query;
   const bool of_head = query.head == kLastSeq;
-  if (manifest.last_seq == 0 || (!of_head && !is_there(manifest, query.head))) {
+  if (manifest.last_seq == 0 || query.head == 0 || (!of_head && !is_there(manifest, query.head))) {
     return json_response("[]");
   }
   Store& store = graph.service.store();

@@ -23,8 +23,9 @@ class TemporaryThreads {
   // Its answer was given: it goes at the next sweep. Others stay a while after the end of their
   // run, for clients that come again.
   void delivered(ThreadId thread);
-  // Removes what is due; from time to time also what an earlier process left.
+  // Removes what is due; the first time also what an earlier process left.
   void sweep();
+  static constexpr std::chrono::seconds kSweepEvery{5};
 
  private:
   struct Entry {

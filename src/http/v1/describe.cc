@@ -132,7 +132,7 @@ Response read_answer(const std::string& stored) {
     response.header(one.take_string("name").value_or(""), one.take_string("value").value_or(""));
   }
   response.body = share(fields.take_string("body").value_or(""));
-  response.header("Idempotent-Replayed", "true");
+  response.header(kIdempotentReplayed, "true");
   return response;
 }
 

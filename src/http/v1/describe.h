@@ -9,6 +9,9 @@
 
 namespace skein::http::v1 {
 
+// The header of an answer that was given before.
+inline constexpr const char* kIdempotentReplayed = "Idempotent-Replayed";
+
 Parameter in_path(std::string name, const Shape& shape, std::string about);
 Parameter in_query(std::string name, const Shape& shape, std::string about);
 Parameter repeated(Parameter parameter);

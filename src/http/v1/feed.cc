@@ -99,6 +99,7 @@ Reply list_changes(Service& service, Request& request) {
     return json_response(page.json());
   };
   waiting.timeout = std::chrono::milliseconds(*wait_ms);
+  waiting.ends_at_once = true;
   waiting.late = [watched]() -> Reply {
     const std::lock_guard lock(watched->mutex);
     Page empty;

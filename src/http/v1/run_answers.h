@@ -14,6 +14,7 @@ namespace skein::http::v1 {
 Response run_response(int status, const Run& run);
 
 // Its outcome, when it has ended, or as it is when the time is over (0: there is none).
-Reply wait_for_run(Service& service, std::string run_id, std::chrono::milliseconds timeout);
+Reply wait_for_run(Service& service, std::string run_id, std::chrono::milliseconds timeout,
+                   std::vector<HttpHeader> headers = {});
 
 }  // namespace skein::http::v1

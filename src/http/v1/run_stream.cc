@@ -83,14 +83,17 @@ Response run_response(int status, const Run& run) {
   return response;
 }
 
-Reply wait_for_run(Service& service, std::string run_id, std::chrono::milliseconds timeout) {
+Reply wait_for_run(Service& service, std::string run_id, std::chrono::milliseconds timeout,
+                   std::vector<HttpHeader> headers) {
   SKEIN_ASSIGN_OR_REFUSE(const ThreadId thread, thread_of_run(run_id));
-  const auto look = [&service,
-                     run_id](bool whatever) -> tl::expected<std::optional<Response>, Problem> {
+  const auto look = [&service, run_id, headers = std::move(headers)](
+                        bool whatever) -> tl::expected<std::optional<Response>, Problem> {
     SKEIN_ASSIGN_OR_REFUSE(const Run run, service.runner().get(run_id));
     if (!run.ended() && !whatever) return std::nullopt;
     SKEIN_ASSIGN_OR_REFUSE(std::string json, outcome_of(service, run));
-    return json_response(std::move(json));
+    Response response = json_response(std::move(json));
+    response.headers.insert(response.headers.end(), headers.begin(), headers.end());
+    return response;
   };
   Waiting waiting;
   waiting.topics = {Topic::of(thread)};

@@ -76,7 +76,11 @@ Route with_wait(Route route) {
     Reply started = handler(service, request);
     if (!started || !wait.value_or(false)) return started;
     const std::string run_id = JsonFields(*started->body).take_string("runId").value_or("");
-    return wait_for_run(service, run_id, std::chrono::milliseconds(0));
+    std::vector<HttpHeader> headers;
+    for (const HttpHeader& header : started->headers) {
+      if (header.name == kIdempotentReplayed) headers.push_back(header);
+    }
+    return wait_for_run(service, run_id, std::chrono::milliseconds(0), std::move(headers));
   };
   return route;
 }

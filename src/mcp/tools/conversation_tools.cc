@@ -125,15 +125,25 @@ Result<NewMessage> first_message(RawJson element) {
   return message;
 }
 
+// The one that is named; else the usual one, or the first that the key is for.
+Result<std::string> agent_of(const Workspace& workspace, const Arguments& arguments,
+                             const Caller& caller) {
+  const std::string& usual = workspace.settings().default_agent;
+  const bool bound = !caller.sees(usual) && !caller.agents.empty();
+  std::string agent = arguments.text_or("agent", bound ? caller.agents.front() : usual);
+  SKEIN_TRY(check_agent_id(agent));
+  if (caller.sees(agent)) return agent;
+  std::string theirs;
+  for (const std::string& one : caller.agents) theirs += (theirs.empty() ? "" : ", ") + quote(one);
+  return fail(ErrorCode::kInvalid,
+              "this key is not for the agent " + quote(agent) + " but for " + theirs);
+}
+
 Tool create_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments,
                                 const Exchange& exchange) -> Result<ToolAnswer> {
     NewConversation wanted;
-    wanted.agent_id = arguments.text_or("agent", workspace.settings().default_agent);
-    SKEIN_TRY(check_agent_id(wanted.agent_id));
-    if (!exchange.caller.sees(wanted.agent_id)) {
-      return fail(ErrorCode::kInvalid, "this key is not for the agent " + quote(wanted.agent_id));
-    }
+    SKEIN_ASSIGN(wanted.agent_id, agent_of(workspace, arguments, exchange.caller));
     wanted.title = arguments.text("title");
     wanted.metadata = arguments.json("metadata");
     SKEIN_TRY(check_has_no_mark(wanted.metadata));
@@ -211,10 +221,7 @@ Tool context_tool(Workspace& workspace) {
 Result<SearchOptions> search_options(const Workspace& workspace, const Arguments& arguments,
                                      const Caller& caller) {
   SearchOptions options;
-  options.agent_id = arguments.text_or("agent", workspace.settings().default_agent);
-  if (!caller.sees(*options.agent_id)) {
-    return fail(ErrorCode::kInvalid, "this key is not for the agent " + quote(*options.agent_id));
-  }
+  SKEIN_ASSIGN(options.agent_id, agent_of(workspace, arguments, caller));
   options.limit = static_cast<std::size_t>(arguments.whole("limit").value_or(5));
   options.context = static_cast<std::size_t>(arguments.whole("context").value_or(2));
   options.since = arguments.time("since");

@@ -1,5 +1,6 @@
 #include "store/sqlite/log_check.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
@@ -102,7 +103,9 @@ class Log {
       return damaged("the write-ahead log cannot be read after frame " + std::to_string(good) +
                      "; commits behind it that are lost: " + std::to_string(lost));
     }
-    if (chain && file_.gcount() > 0) {
+    // Zeros are room that was made for later.
+    const auto tail = Bytes(frame_).first(static_cast<std::size_t>(file_.gcount()));
+    if (chain && std::any_of(tail.begin(), tail.end(), [](auto byte) { return byte != 0; })) {
       return damaged("the write-ahead log ends within frame " + std::to_string(good + 1) +
                      "; a commit that was being written is lost");
     }
