@@ -60,9 +60,10 @@ Result<Waits> waits_of(LangGraph& graph, const Manifest& manifest) {
   return waits;
 }
 
-// The first checkpoint comes after nothing, and from there one can go on as well.
+// A run that begins a thread goes on from nothing, and so can another.
 std::string parent_json(const std::string& thread_id, const langgraph::StateView& state) {
-  return state.checkpoint == 0 ? "null" : checkpoint_json(thread_id, state.parent);
+  const bool first = state.parent == 0 && state.run_id.empty();
+  return first ? "null" : checkpoint_json(thread_id, state.parent);
 }
 
 std::string state_json(const Manifest& manifest, const langgraph::StateView& state,

@@ -30,6 +30,6 @@ function sayings(token: Token): string {
     case "blockquote":
       return said(token.tokens ?? [], " ");
     default:
-      return token.tokens ? said(token.tokens) : token.raw;
+      return "tokens" in token && token.tokens ? said(token.tokens) : token.raw;
   }
 }
