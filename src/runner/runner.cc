@@ -11,6 +11,7 @@
 #include "core/try.h"
 #include "core/worker_threads.h"
 #include "runner/accept.h"
+#include "runner/begun_run.h"
 #include "runner/keeper.h"
 #include "runner/opening.h"
 #include "runner/parts.h"
@@ -83,8 +84,6 @@ class Runner::Impl {
   const RunnerParts& parts() const { return parts_; }
 
  private:
-  class Start;
-
   std::vector<std::shared_ptr<LiveRun>> live_runs();
   Result<std::shared_ptr<LiveRun>> take_on(const Run& run);
   void let_go(const LiveRun& run);
@@ -341,31 +340,10 @@ Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted) {
   return RunOutcome{.run = run, .response = ""};
 }
 
-// What the caller of start() waits for: a record, or why there is none.
-class Runner::Impl::Start {
- public:
-  // Only the first counts.
-  void tell(Result<Run> run) {
-    const std::lock_guard lock(mutex_);
-    if (!run_) run_ = std::move(run);
-    came_.notify_all();
-  }
-  Result<Run> wait() {
-    std::unique_lock lock(mutex_);
-    came_.wait(lock, [&] { return run_.has_value(); });
-    return *run_;
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable came_;
-  std::optional<Result<Run>> run_;  // under mutex_
-};
-
 Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
   const bool waits = !accepted.turn;
   const Run pending = accepted.run;
-  auto start = std::make_shared<Start>();
+  auto start = std::make_shared<BegunRun>();
   callbacks.on_start = [start, then = std::move(callbacks.on_start)](const Run& run) {
     start->tell(run);
     if (then) then(run);
