@@ -9,9 +9,7 @@
 namespace skein {
 namespace {
 
-bool is_at_work(const OpenRun& open) {
-  return open.state == OpenRun::State::kPending || open.state == OpenRun::State::kRunning;
-}
+bool is_at_work(const OpenRun& open) { return open.at_work(); }
 
 }  // namespace
 

@@ -9,10 +9,9 @@ namespace skein {
 
 bool Opening::fits(const RunRequest& request, const Manifest& manifest,
                    const std::vector<OpenRun>& open) {
-  const bool stops_others =
-      request.multitask == Multitask::kInterrupt || request.multitask == Multitask::kRollback;
-  return open.empty() && !stops_others && !request.base && request.input.messages.size() == 1 &&
-         request.input.events.empty() && manifest.status == ThreadStatus::kActive;
+  return open.empty() && !stops_others(request.multitask) && !request.base &&
+         request.input.messages.size() == 1 && request.input.events.empty() &&
+         manifest.status == ThreadStatus::kActive;
 }
 
 Opening::Opening(const RunBook& book, Manifest manifest, Run run, const NewMessage& message,

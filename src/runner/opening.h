@@ -8,6 +8,11 @@
 
 namespace skein {
 
+// Whether a run of this kind stops those that are there.
+inline bool stops_others(Multitask multitask) {
+  return multitask == Multitask::kInterrupt || multitask == Multitask::kRollback;
+}
+
 // Holds only if the thread is still as it was read. Otherwise the run has the lease at most, and
 // goes the long way: looks at what is open on the thread, and writes one thing after the other.
 class Opening {

@@ -32,6 +32,8 @@ struct OpenRun {
   std::int64_t until_ms = 0;  // wall clock: its process promised to say by then that it lives
   std::string key;
   Version version = 0;
+
+  bool at_work() const { return state == State::kPending || state == State::kRunning; }
 };
 
 // Thread-safe, as the store is.

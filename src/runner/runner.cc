@@ -36,10 +36,6 @@ RunnerOptions with_defaults(RunnerOptions options) {
   return options;
 }
 
-bool stops_others(Multitask multitask) {
-  return multitask == Multitask::kInterrupt || multitask == Multitask::kRollback;
-}
-
 Error no_such_run(std::string_view run_id) {
   return {ErrorCode::kNotFound, "there is no run " + quote(run_id)};
 }
@@ -271,9 +267,7 @@ Result<std::vector<std::string>> Runner::Impl::stop_others(ThreadId thread) {
   std::vector<std::string> stopped;
   SKEIN_ASSIGN(const auto open, book_.open_of(thread));
   for (const OpenRun& entry : open) {
-    if (entry.state != OpenRun::State::kPending && entry.state != OpenRun::State::kRunning) {
-      continue;
-    }
+    if (!entry.at_work()) continue;
     SKEIN_TRY(cancel(entry.run_id));
     stopped.push_back(entry.run_id);
   }
@@ -286,9 +280,7 @@ void Runner::Impl::settle_with_others(LiveRun& live) {
   const auto open = book_.open_of(live.thread);
   if (!open) return parts_.log("run " + live.id + ": " + open.error().message);
   for (const OpenRun& entry : *open) {
-    const bool at_work =
-        entry.state == OpenRun::State::kPending || entry.state == OpenRun::State::kRunning;
-    if (!at_work || entry.run_id == live.id) continue;
+    if (!entry.at_work() || entry.run_id == live.id) continue;
     if (entry.run_id < live.id) {
       if (const auto stopped = cancel(entry.run_id); !stopped) {
         parts_.log("run " + entry.run_id + ": " + stopped.error().message);

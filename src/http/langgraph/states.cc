@@ -167,6 +167,7 @@ Result<std::vector<langgraph::StateView>> states_at(Store& store, ThreadId threa
       if (left.erase(event.seq) > 0) states.emplace(event.seq, langgraph::view_of(state));
       return !left.empty() && state.bytes() <= langgraph::limits::kMaxStateBytes;
     }));
+    if (state.bytes() > langgraph::limits::kMaxStateBytes) break;
     if (pass > 0) left.erase(range.head);
   }
   std::vector<langgraph::StateView> found;
