@@ -190,7 +190,10 @@ async function through_sdk() {
   for (const [work, { sdk, flushes }] of Object.entries(works)) {
     const name = `${work}, through the SDK, ${kClients} clients`;
     if (!name.includes(only)) continue;
-    const ids = await make_threads(ports.ours, work === kSearch ? 0 : kClients * kThreadsEach);
+    // New ones for each round: answers have all messages of a thread, and are to be as long as the
+    // constants.
+    const new_threads = () => make_threads(ports.ours, work === kSearch ? 0 : kClients * kThreadsEach);
+    let ids = await new_threads();
     const call = (client, i, n) => sdk(client, ids[i * kThreadsEach + (n % kThreadsEach)], n);
     for (let n = 0; n < kInTurn.length; ++n) {
       for (const other of ["constant", "flushing"]) {
@@ -202,6 +205,7 @@ async function through_sdk() {
     const rates = Object.fromEntries(sides.map((side) => [side, []]));
     // The first rounds only warm up the client.
     for (let round = -2; round < sdk_rounds; ++round) {
+      ids = await new_threads();
       for (const side of round % 2 === 0 ? sides : [...sides].reverse()) {
         const got = await sdk_rate(clients[side], (round + 2) * 1000, call);
         if (round >= 0) rates[side].push(got);

@@ -114,6 +114,11 @@ class Engine {
   virtual std::string_view name() const = 0;  // "echo", "openai", …
   // Whether it is an agent, with tools and sessions of its own.
   virtual bool is_agent() const = 0;
+  // Whether a turn with these options is over at once: it waits for nobody, and says little.
+  virtual bool answers_at_once(const Json& options) const {
+    (void)options;
+    return false;
+  }
 
   // One turn. Fails when the stop token asks for it (within some 10 ms; callers look at their token
   // to tell this from other failures), with kInvalid when the provider refuses the request as

@@ -149,6 +149,9 @@ struct RunRequest {
     // What no message can hold, written before them when the run begins. The first may have a base.
     std::vector<Event> events{};
   } input{};
+  // If its agent answers at once: written with one flush, when the answer is there. For execute()
+  // without callbacks but on_start, on a store whose writes together are one transaction.
+  bool at_once = false;
   Multitask multitask = Multitask::kEnqueue;
   Json metadata{};         // of the run; an object, or absent
   Json kwargs{};           // kept in the record for the caller, unread; an object, or absent

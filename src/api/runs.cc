@@ -18,7 +18,17 @@ Result<std::shared_ptr<Engine>> WorkspaceAgents::engine(const std::string& name)
   return made;
 }
 
+bool WorkspaceAgents::answers_at_once(std::string_view agent_id) {
+  const auto found = agents_.all().find(agent_id);
+  if (found == agents_.all().end()) return false;
+  const AgentDefinition& agent = found->second;
+  if (!agent.capabilities.servers.empty() || !agent.capabilities.builtin.empty()) return false;
+  const auto made = engine(agent.engine);
+  return made && (*made)->answers_at_once(agent.options);
+}
+
 Result<void> WorkspaceAgents::check(std::string_view agent_id) {
+  if (agents_.all().contains(agent_id)) return {};
   SKEIN_TRY(agents_.get(agent_id));
   return {};
 }

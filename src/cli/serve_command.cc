@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <csignal>
 #include <filesystem>
@@ -14,16 +13,6 @@
 
 namespace skein {
 namespace {
-
-// Pages and bodies of megabytes come and go on many threads. Without this each thread would keep
-// what its largest took, for the next one. What is smaller stays, since asking for it again and
-// again costs more.
-void give_large_memory_back() {
-#ifdef __GLIBC__
-  ::mallopt(M_MMAP_THRESHOLD, 2 << 20);
-  ::mallopt(M_TRIM_THRESHOLD, 4 << 20);
-#endif
-}
 
 class Serve : public Command {
  public:
@@ -69,7 +58,6 @@ class Serve : public Command {
       options->audit_file = (settings.workspace / ".skein" / "audit.log").string();
     }
     std::signal(SIGPIPE, SIG_IGN);
-    give_large_memory_back();
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),

@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 
+#include "core/patience.h"
+
 namespace skein {
 
 // When several write at once, those that were just answered may be about to come back: as many as
@@ -17,7 +19,7 @@ class Gathering {
   using Clock = std::chrono::steady_clock;
 
   std::size_t expected() const { return expected_; }
-  Clock::duration patience() const { return patience_; }
+  Clock::duration patience() const { return patience_.length(); }
   Clock::time_point until(Clock::time_point start) const {
     return start + std::min<Clock::duration>(typical_ / 2, kLongest);
   }
@@ -28,20 +30,17 @@ class Gathering {
     typical_ = (typical_ * 3 + took) / 4;
   }
   // After each waiting: whether anybody came.
-  void note_waiting(bool came) {
-    patience_ = came ? std::min<Clock::duration>(patience_ * 2, kMostPatience)
-                     : std::max<Clock::duration>(patience_ / 2, kLeastPatience);
-  }
+  void note_waiting(bool came) { patience_.note(came); }
 
  private:
   static constexpr std::chrono::microseconds kMostPatience{200};
-  static constexpr std::chrono::microseconds kLeastPatience{10};  // or nobody would ever come
+  static constexpr std::chrono::microseconds kLeastPatience{10};
   // However long batches took of late: one that was slow must not make the next wait for nobody.
   static constexpr std::chrono::milliseconds kLongest{10};
 
   std::size_t expected_ = 1;
   Clock::duration typical_{0};
-  Clock::duration patience_ = kMostPatience;
+  Patience patience_{kLeastPatience, kMostPatience};
 };
 
 }  // namespace skein

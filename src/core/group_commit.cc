@@ -13,35 +13,61 @@ namespace {
 // Each request sleeps on its own word, so that waking one wakes nobody else.
 enum State : std::uint32_t { kWaiting, kLeader, kDone };
 
+// Batches that take longer are not for a thread that others wait for, unless there was only one now
+// and then.
+constexpr std::chrono::milliseconds kQuick{1};
+constexpr int kSlow = 8;
+constexpr int kSlowest = 16;
+
+int count_slow(int slow, bool quick) {
+  return quick ? std::max(slow - 1, 0) : std::min(slow + 2, kSlowest);
+}
+
 }  // namespace
 
 GroupCommit::GroupCommit(Limits limits, Execute execute)
     : limits_(limits), execute_(std::move(execute)) {}
 
+bool GroupCommit::enqueue(Request& request) {
+  const std::lock_guard lock(mutex_);
+  queue_.push_back(&request);
+  waiting_.store(queue_.size(), std::memory_order_relaxed);
+  return !std::exchange(led_, true);
+}
+
 void GroupCommit::submit(Request& request) {
   request.state_.store(kWaiting, std::memory_order_relaxed);
-  bool leads = false;
-  {
-    const std::lock_guard lock(mutex_);
-    queue_.push_back(&request);
-    waiting_.store(queue_.size(), std::memory_order_relaxed);
-    leads = !std::exchange(led_, true);
-  }
+  request.fibers_ = Fibers::current();
+  request.fiber_ = Fiber::current();
+  bool leads = enqueue(request);
+  if (request.fibers_ != nullptr) return wait_as_fiber(request, leads);
   while (!leads) {
     const auto state = request.state_.load(std::memory_order_acquire);
     if (state == kDone) return;
     leads = state == kLeader;
     if (!leads) futex_wait(request.state_, kWaiting);
   }
-  lead(request);
+  lead(true, &request);
 }
 
-GroupCommit::Batch::Batch(GroupCommit& group)
-    : group_(group), until_(group.gathering_.until(Clock::now())) {}
+void GroupCommit::wait_as_fiber(Request& request, bool leads) {
+  Fibers& fibers = *request.fibers_;
+  if (leads) fibers.do_last([this, &fibers] { lead_from(fibers); });
+  while (request.state_.load(std::memory_order_acquire) != kDone) Fibers::pause();
+}
+
+void GroupCommit::lead_from(Fibers& fibers) {
+  if (slow_ < kSlow && lead(false, nullptr)) return;
+  fibers.do_elsewhere([this] { lead(true, nullptr); });
+}
+
+GroupCommit::Batch::Batch(GroupCommit& group, bool may_wait)
+    : group_(group), may_wait_(may_wait), until_(group.gathering_.until(Clock::now())) {}
 
 std::size_t GroupCommit::Batch::in_sight() const { return requests_.size() + group_.waiting(); }
 
 void GroupCommit::Batch::let_others_in(bool all) {
+  if (!may_wait_) return;
   Gathering& gathering = group_.gathering_;
   const std::size_t first = in_sight();
   std::size_t seen = first;
@@ -87,30 +113,51 @@ std::span<GroupCommit::Request* const> GroupCommit::Batch::take() {
   return std::span<Request* const>(requests_).subspan(before);
 }
 
-void GroupCommit::lead(Request& own) {
-  Batch batch(*this);
+bool GroupCommit::lead(bool may_wait, const Request* own) {
+  Batch batch(*this, may_wait);
   const auto start = Clock::now();
-  execute_(batch);
-  const Clock::duration took = Clock::now() - start;
+  if (!execute_(batch)) return false;
+  hand_on(batch, Clock::now() - start);
+  for (Request* request : batch.all()) {
+    if (request != own) finish(*request);
+  }
+  return true;
+}
 
+void GroupCommit::hand_on(const Batch& batch, Clock::duration took) {
   const void* next = nullptr;
+  Fibers* fibers = nullptr;
   {
     const std::lock_guard lock(mutex_);
     gathering_.note(batch.all().size(), queue_.size(), took);
+    slow_ = count_slow(slow_, took <= kQuick);
     if (queue_.empty()) {
       led_ = false;
-    } else {
-      // From here on the next leader may be at work, with gathering_ as its own.
-      next = &queue_.front()->state_;
-      queue_.front()->state_.store(kLeader, std::memory_order_release);
+      return;
     }
+    // From here on the next leader may be at work, with gathering_ as its own.
+    Request& first = *queue_.front();
+    next = &first.state_;
+    fibers = first.fibers_;
+    if (fibers == nullptr) first.state_.store(kLeader, std::memory_order_release);
   }
-  if (next != nullptr) futex_wake(next);
-  for (Request* request : batch.all()) {
-    if (request == &own) continue;
-    const void* word = &request->state_;
-    request->state_.store(kDone, std::memory_order_release);
+  if (fibers == nullptr) {
+    futex_wake(next);
+  } else {
+    fibers->do_last([this, fibers] { lead_from(*fibers); });
+  }
+}
+
+// The request may be gone as soon as it is done.
+void GroupCommit::finish(Request& request) {
+  const void* word = &request.state_;
+  Fibers* const fibers = request.fibers_;
+  Fiber* const fiber = request.fiber_;
+  request.state_.store(kDone, std::memory_order_release);
+  if (fibers == nullptr) {
     futex_wake(word);
+  } else {
+    fibers->go_on(*fiber);
   }
 }
 

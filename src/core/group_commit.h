@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "core/fibers.h"
 #include "core/gathering.h"
 
 namespace skein {
@@ -18,6 +19,10 @@ namespace skein {
 // waits (up to the limits), and hands the lead on. One writer alone pays for no switch of threads.
 //
 // A leader lets those in that are about to come back (gathering.h).
+//
+// A fiber that waits lets the others of its thread go on, and the thread leads when none of them
+// can: without waiting for anybody, and only as long as batches are quick. Slow ones, and those
+// that would have to wait, are led elsewhere.
 //
 // Thread-safe.
 class GroupCommit {
@@ -31,6 +36,9 @@ class GroupCommit {
    private:
     friend class GroupCommit;
     std::atomic<std::uint32_t> state_{0};
+    // Of a fiber that waits; null: a thread does.
+    Fibers* fibers_ = nullptr;
+    Fiber* fiber_ = nullptr;
   };
 
   // A batch holds at least one request, and stops before it exceeds these.
@@ -43,6 +51,8 @@ class GroupCommit {
   // asked again.
   class Batch {
    public:
+    // False: the thread has other things to do than to wait for anybody.
+    bool may_wait() const { return may_wait_; }
     // Lets others in, then takes all that waits.
     std::span<Request* const> gather();
     // Takes what waits; if nothing does, waits for others. None: nobody else takes part. For those
@@ -53,13 +63,14 @@ class GroupCommit {
 
    private:
     friend class GroupCommit;
-    explicit Batch(GroupCommit& group);
+    Batch(GroupCommit& group, bool may_wait);
 
     std::size_t in_sight() const;  // taken or waiting
     void let_others_in(bool all);  // or only the first of them
     std::span<Request* const> take();
 
     GroupCommit& group_;
+    const bool may_wait_;
     const Gathering::Clock::time_point until_;  // others are let in
     std::vector<Request*> requests_;
     std::size_t items_ = 0;
@@ -67,14 +78,14 @@ class GroupCommit {
   };
 
   // Called for one batch after the other; has to take at least once, and gets at least one then.
-  // Must not throw.
-  using Execute = std::function<void(Batch&)>;
+  // False, without having taken any: it would have to wait, and may not. Must not throw.
+  using Execute = std::function<bool(Batch&)>;
 
   GroupCommit(Limits limits, Execute execute);
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  // Returns after `execute` returned for a batch with this request in it.
+  // Returns after `execute` returned for a batch with this request in it. From threads and fibers.
   void submit(Request& request);
 
   // How many wait and are not yet in a batch.
@@ -83,7 +94,13 @@ class GroupCommit {
  private:
   using Clock = Gathering::Clock;
 
-  void lead(Request& own);
+  bool enqueue(Request& request);  // true: the caller leads
+  void wait_as_fiber(Request& request, bool leads);
+  void lead_from(Fibers& fibers);
+  // False: it would have had to wait; whoever led still does.
+  bool lead(bool may_wait, const Request* own);
+  void hand_on(const Batch& batch, Clock::duration took);
+  static void finish(Request& request);
 
   const Limits limits_;
   const Execute execute_;
@@ -94,7 +111,9 @@ class GroupCommit {
 
   std::atomic<std::size_t> waiting_{0};  // size of queue_
 
-  Gathering gathering_;  // the leader's own
+  // The leader's own:
+  Gathering gathering_;
+  int slow_ = 0;  // grows with each batch that is not quick, and faster than it shrinks
 };
 
 }  // namespace skein

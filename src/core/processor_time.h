@@ -1,4 +1,4 @@
-// How much of the processor this thread got, and how long it waited for it.
+// How much of the processor this thread got, how long it waited for it, and what others got.
 #pragma once
 
 #include <chrono>
@@ -8,9 +8,10 @@ namespace skein {
 struct ProcessorTime {
   std::chrono::nanoseconds worked{0};
   std::chrono::nanoseconds waited{0};  // ready to work, while others did
+  std::chrono::nanoseconds others{0};  // that the other threads of this process worked
 
   ProcessorTime operator-(const ProcessorTime& before) const {
-    return {worked - before.worked, waited - before.waited};
+    return {worked - before.worked, waited - before.waited, others - before.others};
   }
 };
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kAfterError{1000};
 // Others may follow: they are written together.
-constexpr std::chrono::milliseconds kGathering{2};
+constexpr std::chrono::milliseconds kGathering{10};
 
 Result<Fd> open_file(const std::string& path) {
   Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));

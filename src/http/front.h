@@ -42,6 +42,7 @@ class Front final : public Receiver {
     AuditLog* audit;  // null: none
     const ServerOptions& options;
     std::function<void(std::string_view line)> log;  // may be absent
+    bool fibers;                                     // for brief routes
   };
   explicit Front(Parts parts);
 

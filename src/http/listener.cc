@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -13,6 +12,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "core/patience.h"
 #include "http/connection.h"
 
 namespace skein::http {
@@ -28,6 +28,12 @@ constexpr std::chrono::milliseconds kAfterFailure = 100ms;
 // Who takes nothing for so long is dropped when there is no room for the answers of others.
 constexpr std::chrono::milliseconds kMostStuck = 200ms;
 constexpr int kBacklog = 4096;
+// So many may come in one after the other before those who wait for a flush have their turn.
+constexpr int kMostBeforeFibers = 256;
+constexpr std::chrono::milliseconds kLookAtFibers = 2ms;
+// For the next request, before it sleeps.
+constexpr std::chrono::microseconds kLeastPatience = 5us;
+constexpr std::chrono::microseconds kMostPatience = 100us;
 
 std::string too_many_connections() {
   const Response response =
@@ -43,6 +49,8 @@ std::string too_many_connections() {
 class Listener::Impl {
  public:
   explicit Impl(const ServerOptions& options) : options_(options) {}
+
+  bool is_own_thread() const { return at_work == this; }
 
   Result<void> open() {
     error_code error;
@@ -77,7 +85,29 @@ class Listener::Impl {
     shared_->drop_slowest = [this](const Connection* for_whom) { return drop_slowest(for_whom); };
     accept();
     tick();
-    thread_ = std::thread([this] { context_.run(); });
+    thread_ = std::thread([this] { work(); });
+  }
+
+  // What came in first, then who waits for a flush; and once more, since that takes its time.
+  void work() {
+    at_work = this;
+    for (;;) {
+      for (int i = 0; i < kMostBeforeFibers && context_.poll_one() > 0; ++i) {
+      }
+      if (fibers_.settle() || comes_soon()) continue;
+      if (context_.run_one() == 0) return;
+    }
+  }
+
+  // To wake a thread that sleeps costs whoever sends a request more than to find it waiting, and
+  // takes longer than many a request.
+  bool comes_soon() {
+    if (!may_spin_) return false;
+    const auto until = std::chrono::steady_clock::now() + patience_.length();
+    bool came = false;
+    while (!came && std::chrono::steady_clock::now() < until) came = context_.poll_one() > 0;
+    patience_.note(came);
+    return came;
   }
 
   void accept() {
@@ -188,10 +218,18 @@ class Listener::Impl {
       timer_.cancel();
       pause_.cancel();
       for (const auto& connection : all()) connection->close();
-      work_.reset();
+      end_after_fibers();
     });
     thread_.join();
   }
+
+  void end_after_fibers() {
+    if (fibers_.size() == 0) return work_.reset();
+    pause_.expires_after(kLookAtFibers);
+    pause_.async_wait([this](const error_code&) { end_after_fibers(); });
+  }
+
+  static thread_local const Impl* at_work;  // whose thread this is
 
   // Protected by nothing: the thread's own, or set before it began.
   const ServerOptions& options_;
@@ -201,6 +239,12 @@ class Listener::Impl {
   tcp::acceptor acceptor_{context_};
   asio::steady_timer timer_{context_};
   asio::steady_timer pause_{context_};
+  // With one processor, whoever is to come could not.
+  const bool may_spin_ = std::thread::hardware_concurrency() > 1;
+  Patience patience_{kLeastPatience, kMostPatience};
+  std::function<void(Fibers::Work)> elsewhere_;
+  Fibers fibers_{{.wake = [this] { asio::post(context_, [] {}); },
+                  .elsewhere = [this](Fibers::Work work) { elsewhere_(std::move(work)); }}};
   std::uint16_t port_ = 0;
   BodyBytes bodies_;
   const std::string too_many_ = too_many_connections();
@@ -214,6 +258,8 @@ class Listener::Impl {
   std::thread thread_;
 };
 
+thread_local const Listener::Impl* Listener::Impl::at_work = nullptr;
+
 Listener::Listener(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Listener::~Listener() { stop(); }
 
@@ -226,10 +272,15 @@ Result<std::unique_ptr<Listener>> Listener::open(const ServerOptions& options) {
 std::uint16_t Listener::port() const { return impl_->port_; }
 void Listener::start(Receiver& receiver) { impl_->start(receiver); }
 void Listener::post(std::function<void()> work) {
-  asio::dispatch(impl_->context_, std::move(work));
+  if (impl_->is_own_thread()) return work();
+  asio::post(impl_->context_, std::move(work));
 }
 void Listener::post_behind(std::function<void()> work) {
   asio::post(impl_->context_, std::move(work));
+}
+Fibers& Listener::fibers() { return impl_->fibers_; }
+void Listener::set_elsewhere(std::function<void(Fibers::Work)> elsewhere) {
+  impl_->elsewhere_ = std::move(elsewhere);
 }
 void Listener::drain() { impl_->drain(); }
 void Listener::stop() { impl_->stop(); }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 
+#include "core/fibers.h"
 #include "http/io.h"
 #include "http/options.h"
 
@@ -26,6 +27,9 @@ class Listener final : public IoThread {
   void start(Receiver& receiver);
   void post(std::function<void()> work) override;
   void post_behind(std::function<void()> work) override;
+  Fibers& fibers() override;
+  // Who does what would keep the thread too long for its fibers. Before start().
+  void set_elsewhere(std::function<void(Fibers::Work)> elsewhere);
 
   // No new connections; those that are idle are closed, others after their answer.
   void drain();

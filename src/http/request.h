@@ -50,6 +50,8 @@ struct Request {
   // Its id. Of a `quick` route that is answered at once this is all there is, and nobody has looked
   // whether there is such a thread.
   std::optional<ThreadId> thread_id;
+  // Of a `brief` route: others wait for this one, see Route.
+  bool brief = false;
   // Asked for when the server stops.
   std::stop_token stop;
   // Of a `lasting` route: asked for when the client has gone away.

@@ -11,6 +11,9 @@ namespace skein::http {
 namespace {
 
 constexpr std::size_t kMaxQuickBytes = std::size_t{64} << 10;
+constexpr std::size_t kMaxBriefBytes = std::size_t{16} << 10;
+// That wait for a flush; whoever comes then goes to the pool.
+constexpr std::size_t kMaxFibers = 256;
 constexpr std::size_t kPullBytes = std::size_t{64} << 10;
 // Noted instead of a status, where nobody was left to be told one.
 constexpr int kClientGone = 499;
@@ -116,7 +119,33 @@ void RequestCall::body(std::string body, BodyBytes::Charge charge) {
     }
     return run();
   }
-  if (route.lasting) return begin_lasting();
+  if (is_brief()) return run_briefly();
+  run_on_a_thread();
+}
+
+bool RequestCall::is_brief() const {
+  return front_.parts_.fibers && matched->route->brief && request.body.size() <= kMaxBriefBytes &&
+         front_.parts_.io.fibers().size() < kMaxFibers;
+}
+
+void RequestCall::run_briefly() {
+  request.brief = true;
+  auto reply = std::make_shared<Reply>();
+  const auto elsewhere = [](RequestCall& call) {
+    call.request.brief = false;
+    call.run_on_a_thread();
+  };
+  const bool begun = front_.parts_.io.fibers().start(
+      [self = shared_from_this(), reply] { *reply = self->handle(); },
+      [self = shared_from_this(), reply, elsewhere] {
+        if (*reply && (*reply)->elsewhere) return elsewhere(*self);
+        self->answer(std::move(*reply));
+      });
+  if (!begun) elsewhere(*this);
+}
+
+void RequestCall::run_on_a_thread() {
+  if (matched->route->lasting) return begin_lasting();
   if (!front_.parts_.pool.submit([self = shared_from_this()] { self->run(); })) {
     refuse_with(overloaded("too many requests wait already"));
   }

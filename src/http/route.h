@@ -73,6 +73,10 @@ struct Route {
   // Its handler never blocks, not even on the store: small requests of callers that see all agents
   // are answered by the thread that does all I/O, without Request::thread.
   bool quick = false;
+  // Its handler reads and writes a little: small requests are answered by a fiber of the thread
+  // that does all I/O, where the store allows it. There Request::brief is set, and the handler
+  // answers done_elsewhere(), before it has written anything, if it would take longer after all.
+  bool brief = false;
   // Its handler may take as long as a run does, and gets a thread of its own for that.
   bool lasting = false;
   // Whether the answer to this request goes on after the handler: it is a stream, or waited for.

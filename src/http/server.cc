@@ -127,6 +127,7 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
+  listener->set_elsewhere([this](Fibers::Work work) { pool->submit_always(std::move(work)); });
   threads = parts.make_thread ? std::make_unique<WorkerThreads>(std::move(parts.make_thread))
                               : std::make_unique<WorkerThreads>();
   desk = std::make_unique<StreamDesk>(*pool, *listener);
@@ -148,7 +149,8 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   for (const RouteSet& set : routes->sets()) metrics.add_routes(set);
 
   front = std::make_unique<Front>(Front::Parts{*service, *routes, keys, *pool, *threads, *desk,
-                                               *listener, metrics, audit.get(), options, log});
+                                               *listener, metrics, audit.get(), options, log,
+                                               store_is_brief(service->settings())});
   if (parts.background) background = std::make_unique<Background>(*service);
   housekeeper = std::jthread([this](const std::stop_token& stop) {
     while (pause_for(kRefreshKeys, stop)) {

@@ -60,7 +60,9 @@ class Recall::Impl {
       const ProcessorTime before = processor_time();
       SKEIN_ASSIGN(const auto kept, filler_->fill_some({}, after));
       const ProcessorTime took = processor_time() - before;
-      result.crowded = took.waited > took.worked / 2;
+      // Where processors are few, even one that is free for a moment is wanted again at once.
+      const unsigned rest = std::max(2U, std::thread::hardware_concurrency()) - 1;
+      result.crowded = took.waited > took.worked / 2 || took.others > took.worked * rest / 4;
       // What was tried and had no text any more is not tried again.
       embedded_until_ = after;
       vectors_missing_ = kept.has_value();
@@ -242,7 +244,7 @@ class RecallFollower::Impl {
   // Between rounds: many messages cost less together.
   static constexpr std::chrono::milliseconds kGather{50};
   // Where others want the processor, it rests so many times as long as a batch of vectors took.
-  static constexpr int kRest = 10;
+  static constexpr int kRest = 20;
   static constexpr std::chrono::seconds kLongestRest{5};
 
   void run(const std::stop_token& stop) {

@@ -26,6 +26,9 @@ class Opening {
   Opening(const RunBook& book, Manifest manifest, Run run, const NewMessage& message,
           Timestamp now);
 
+  // What is said to the run; holds only if the thread is still as it was read.
+  const Append& input() const { return append_; }
+
   // With the lease. May be called again, when nothing came of it.
   void write(Writes& in, LeaseToken token);
 

@@ -332,6 +332,23 @@ Result<void> RunBook::finish(Writes& store, const Run& run, LeaseToken token) co
   return {};
 }
 
+Result<void> RunBook::put_ended(Writes& store, const Run& run, LeaseToken token) const {
+  std::vector<RecordWrite> writes{new_run_write(run)};
+  add_end_writes(run, writes);
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store.write(writes));
+  return {};
+}
+
+Result<void> RunBook::take_back_ended(Writes& store, const Run& run, LeaseToken token) const {
+  std::vector<RecordWrite> writes{new_run_write(run)};
+  add_end_writes(run, writes);
+  for (RecordWrite& write : writes) write = delete_record(write.collection, write.key);
+  fence_all(writes, run.thread, token);
+  SKEIN_TRY(store.write(writes));
+  return {};
+}
+
 Result<void> RunBook::finish_unfenced(const Run& run) {
   std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
   add_end_writes(run, writes);

@@ -87,7 +87,11 @@ class RunBook {
   Result<void> take_back(Writes& store, const Run& run, LeaseToken token) const;
   // The end, or a question; with the usage.
   Result<void> finish(Writes& store, const Run& run, LeaseToken token) const;
-  // The same for a thread that is gone, with its leases.
+  // From nothing to the end. kConflict: another run has its id.
+  Result<void> put_ended(Writes& store, const Run& run, LeaseToken token) const;
+  // Undoes that.
+  Result<void> take_back_ended(Writes& store, const Run& run, LeaseToken token) const;
+  // The same as finish() for a thread that is gone, with its leases.
   Result<void> finish_unfenced(const Run& run);
   Result<void> put(const Run& run, LeaseToken token);
   // An entry whose record is not there.

@@ -96,13 +96,18 @@ Result<RunWork::Response> RunWork::converse() {
   }
 }
 
-Result<EngineTurn> RunWork::take_turn() {
+EngineRequest RunWork::engine_request() const {
   EngineRequest request;
   request.model = agent_.model;
   request.system = agent_.system;
   request.options = agent_.options;
   request.folder = agent_.folder;
   request.max_output_tokens = agent_.limits.max_output_tokens;
+  return request;
+}
+
+Result<EngineTurn> RunWork::take_turn() {
+  EngineRequest request = engine_request();
   SKEIN_ASSIGN(request.messages,
                conversation_of(parts_.store, run_.thread, agent_.context, writer_.pending_base()));
   if (agent_.engine->is_agent()) {

@@ -291,7 +291,7 @@ Event RunWork::response_event(const EngineTurn& turn) const {
   return writer_.event(Message{Role::kAssistant, turn.text}, more);
 }
 
-Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
+RunWork::LastWords RunWork::last_words(const EngineTurn& turn) {
   std::vector<Event> events;
   events.push_back(result_event());
   run_.duration_ms = std::get<RunResult>(events.front().payload).duration_ms;
@@ -299,6 +299,11 @@ Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
   last.responds = !turn.text.empty();
   if (last.responds) events.push_back(response_event(turn));
   last.appends = writer_.prepare(std::move(events));
+  return last;
+}
+
+Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
+  LastWords last = last_words(turn);
   if (turn.session_id != manifest_.session_id) last.session = turn.session_id;
   if (callbacks_.on_response) {
     // It is to hear of what is stored, before the run is over.

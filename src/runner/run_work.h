@@ -26,6 +26,10 @@ class RunWork {
                          const std::optional<Opening>& opening);
   Result<RunOutcome> resume(const RunAnswer& answer);
 
+  // The whole of it with one flush, lease included; run_at_once.cc. Without a turn. Nothing: that
+  // was not possible, and nothing was written.
+  std::optional<RunOutcome> run_at_once(const RunRequest& request, const Opening& opening);
+
  private:
   // What the engine came to.
   struct Response {
@@ -62,11 +66,18 @@ class RunWork {
   // --- The engine and its tools; run_turns.cc ---
   Result<Response> converse();
   Result<EngineTurn> take_turn();
+  // But for the messages.
+  EngineRequest engine_request() const;
   void account(const EngineTurn& turn);
   Result<void> check_limits() const;
   Result<std::optional<RunQuestion>> use_tools(const EngineTurn& turn);
   Result<void> call_and_store(const std::vector<ToolCall>& calls);
   Result<void> store_result(const ToolCall& call, ToolResult result);
+
+  // --- All at once ---
+  std::optional<EngineTurn> answer_at_once(const RunRequest& request, const Event& input);
+  Result<std::vector<EngineMessage>> conversation_with(const Event& input);
+  bool put_at_once(Writes& in, const Opening& opening, std::vector<Append> appends);
 
   // --- Ends ---
   Result<RunOutcome> end(Result<Response> response);
@@ -90,6 +101,7 @@ class RunWork {
   Result<void> settle(const LastWords& last);
   Result<void> settle_record(Result<void> finished);
   void let_go();
+  LastWords last_words(const EngineTurn& turn);
   Event result_event() const;
   Event response_event(const EngineTurn& turn) const;
 

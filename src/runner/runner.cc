@@ -36,6 +36,11 @@ RunnerOptions with_defaults(RunnerOptions options) {
   return options;
 }
 
+bool wants_nothing_but_start(const RunCallbacks& wanted) {
+  return !wanted.on_thinking && !wanted.on_text && !wanted.on_narration && !wanted.on_tool &&
+         !wanted.on_tool_result && !wanted.on_question && !wanted.on_response && !wanted.on_error;
+}
+
 Error no_such_run(std::string_view run_id) {
   return {ErrorCode::kNotFound, "there is no run " + quote(run_id)};
 }
@@ -65,9 +70,11 @@ class Runner::Impl {
     std::vector<std::string> roll_back{};
     std::optional<Opening> opening{};
     std::optional<Turn> turn{};
+    bool at_once = false;  // it does not ask for its turn yet
   };
 
-  Result<Accepted> accept(const RunRequest& request);
+  // `at_once`: whether it may be that.
+  Result<Accepted> accept(const RunRequest& request, bool at_once);
   Result<Accepted> accept_resume(std::string_view run_id, const RunAnswer& answer);
   Result<RunOutcome> work(Accepted accepted, const RunCallbacks& callbacks,
                           const std::stop_token& stop);
@@ -138,22 +145,17 @@ std::shared_ptr<LiveRun> Runner::Impl::find_live(std::string_view run_id) {
 
 Result<std::shared_ptr<LiveRun>> Runner::Impl::take_on(const Run& run) {
   auto live = std::make_shared<LiveRun>(run, options_.on_change);
-  bool first = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (closing_) return fail(ErrorCode::kBusy, "the runner is closing");
-    if (live_.size() >= limits::kMaxLiveRuns) {
-      return fail(ErrorCode::kBusy, "at most " + std::to_string(limits::kMaxLiveRuns) +
-                                        " runs at once in one process");
-    }
-    first = live_.empty();
-    std::shared_ptr<LiveRun>& place = live_[run.id];
-    if (place && !place->wait_for_end({})) {
-      return fail(ErrorCode::kConflict, "run " + run.id + " is under way");
-    }
-    place = live;
+  const std::lock_guard lock(mutex_);
+  if (closing_) return fail(ErrorCode::kBusy, "the runner is closing");
+  if (live_.size() >= limits::kMaxLiveRuns) {
+    return fail(ErrorCode::kBusy,
+                "at most " + std::to_string(limits::kMaxLiveRuns) + " runs at once in one process");
   }
-  if (first) keeper_.wake();
+  std::shared_ptr<LiveRun>& place = live_[run.id];
+  if (place && !place->wait_for_end({})) {
+    return fail(ErrorCode::kConflict, "run " + run.id + " is under way");
+  }
+  place = live;
   return live;
 }
 
@@ -165,7 +167,7 @@ void Runner::Impl::let_go(const LiveRun& run) {
   if (closing_) changed_.notify_all();
 }
 
-Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
+Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, bool at_once) {
   SKEIN_TRY(check_request(request));
   SKEIN_TRY(parts_.agents.check(request.agent_id));
   SKEIN_ASSIGN(const Manifest thread, thread_for(parts_.store, request));
@@ -191,6 +193,8 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
                     .request = request,
                     .roll_back = std::move(stopped)};
   SKEIN_TRY(prepare_opening(accepted, thread));
+  accepted.at_once = at_once && accepted.opening && turns_.is_free(thread.id);
+  if (accepted.at_once) return accepted;
   SKEIN_TRY(join_queue(accepted, false));
   if (stops_others(request.multitask) && !accepted.turn) settle_with_others(*accepted.live);
   return accepted;
@@ -242,6 +246,7 @@ Result<void> Runner::Impl::prepare_opening(Accepted& accepted, const Manifest& t
 }
 
 Result<void> Runner::Impl::join_queue(Accepted& accepted, bool has_entry) {
+  keeper_.wake();  // from here on there is something to watch over
   const bool may_wait = accepted.request.multitask != Multitask::kReject;
   auto turn =
       turns_.enter(accepted.live, may_wait, accepted.opening ? &*accepted.opening : nullptr);
@@ -304,6 +309,13 @@ Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& giv
   }
   Result<RunOutcome> outcome = [&]() -> Result<RunOutcome> {
     const std::stop_callback stop_by_caller(stop, [&] { live.stop(StopReason::kUser); });
+    if (accepted.at_once) {
+      RunWork work(parts_, live, callbacks, accepted.run, {});
+      if (auto done = work.run_at_once(accepted.request, *accepted.opening)) {
+        return std::move(*done);
+      }
+      SKEIN_TRY(join_queue(accepted, false));
+    }
     if (!accepted.turn) accepted.turn = live.wait_for_turn();
     if (!accepted.turn) return end_waiting(accepted);
     RunWork work(parts_, live, callbacks, accepted.run, std::move(*accepted.turn));
@@ -416,12 +428,13 @@ Runner::~Runner() = default;
 
 Result<RunOutcome> Runner::execute(const RunRequest& request, const RunCallbacks& callbacks,
                                    std::stop_token stop) {
-  SKEIN_ASSIGN(auto accepted, impl_->accept(request));
+  const bool at_once = request.at_once && wants_nothing_but_start(callbacks);
+  SKEIN_ASSIGN(auto accepted, impl_->accept(request, at_once));
   return impl_->work(std::move(accepted), callbacks, stop);
 }
 
 Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks) {
-  SKEIN_ASSIGN(auto accepted, impl_->accept(request));
+  SKEIN_ASSIGN(auto accepted, impl_->accept(request, false));
   return impl_->start(std::move(accepted), std::move(callbacks));
 }
 

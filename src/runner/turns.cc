@@ -18,10 +18,19 @@ Result<Lease> Turns::ask_for_lease(ThreadId thread, Opening* opening) {
   if (opening == nullptr) return store_.lease(thread, holder_name(), ttl_, std::nullopt);
   Result<Lease> lease;
   SKEIN_TRY(store_.together([&](Writes& in) {
-    lease = in.lease(thread, holder_name(), ttl_, std::nullopt);
+    lease = take(in, thread);
     if (lease) opening->write(in, lease->token);
   }));
   return lease;
+}
+
+Result<Lease> Turns::take(Writes& store, ThreadId thread) const {
+  return store.lease(thread, holder_name(), ttl_, std::nullopt);
+}
+
+bool Turns::is_free(ThreadId thread) const {
+  const std::lock_guard lock(mutex_);
+  return !queues_.contains(thread);
 }
 
 Result<std::optional<LeaseToken>> Turns::take_lease(ThreadId thread, Opening* opening) {

@@ -206,10 +206,22 @@ Result<Page> find_page(LangGraph& graph, const Request& request, const Search& s
   return page;
 }
 
+// Whether the store finds a page by itself, without passing over many threads.
+bool is_brief(const Search& search) {
+  constexpr std::uint64_t kFew = 100;
+  return search.store_can() && search.query.metadata.empty() &&
+         search.offset + search.limit <= kFew;
+}
+
 Reply search_threads(LangGraph& graph, const Request& request) {
   const Search search = read_search(graph, request);
+  if (request.brief && !is_brief(search)) return done_elsewhere();
   SKEIN_ASSIGN(const auto busy, busy_threads(graph.service.store(), graph.service.clock()));
   SKEIN_ASSIGN(const Page page, find_page(graph, request, search, busy));
+  const auto at_hand = [&](const Manifest& manifest) { return graph.states.is_at_hand(manifest); };
+  if (request.brief && !std::all_of(page.threads.begin(), page.threads.end(), at_hand)) {
+    return done_elsewhere();
+  }
   std::vector<std::string> threads;
   for (const Manifest& manifest : page.threads) {
     SKEIN_ASSIGN(auto json,
@@ -251,6 +263,7 @@ void add_search_routes(const Shared& shared, std::vector<Route>& routes) {
       [shared](Service&, Request& request) { return search_threads(*shared, request); }));
   routes.back().agent = AgentOf::kHandler;
   routes.back().body = BodySpec{kSearchBody};
+  routes.back().brief = true;
   routes.push_back(make_route(
       "POST", "/threads/count", "lgCountThreads", "threads", "How many match", Access::kRead,
       [shared](Service&, Request& request) { return count_threads(*shared, request); }));

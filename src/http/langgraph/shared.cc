@@ -1,6 +1,7 @@
 #include "http/langgraph/shared.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "api/run_states.h"
@@ -74,7 +75,14 @@ std::string sent_messages(const Run& run) {
 
 }  // namespace
 
-std::string assistant_uuid(std::string_view agent_id) { return name_uuid(kGraphSpace, agent_id); }
+std::string assistant_uuid(std::string_view agent_id) {
+  // It is shown with every thread.
+  constexpr std::size_t kMostKnown = 1000;
+  thread_local std::map<std::string, std::string, std::less<>> known;
+  if (const auto found = known.find(agent_id); found != known.end()) return found->second;
+  if (known.size() >= kMostKnown) known.clear();
+  return known.emplace(agent_id, name_uuid(kGraphSpace, agent_id)).first->second;
+}
 
 std::optional<std::string> find_agent(LangGraph& graph, const Caller& caller,
                                       std::string_view assistant) {

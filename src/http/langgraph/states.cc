@@ -116,6 +116,9 @@ Reply update_state(LangGraph& graph, const Request& request) {
     SKEIN_ASSIGN(at, read_checkpoint(member(body, "checkpoint")));
   }
   if (at && !is_there(manifest, *at)) return tl::unexpected(no_checkpoint(manifest, *at));
+  // Whether messages that are named are there already is seen by reading all of them.
+  const bool names = request.body.find("\"id\"") != std::string::npos;
+  if (request.brief && names && !graph.states.is_at_hand(manifest)) return done_elsewhere();
   SKEIN_ASSIGN(auto plan,
                langgraph::plan_update(service.store(), manifest, at, member(body, "values")));
   const auto told = [id = client_id(manifest)](Seq seq) {
@@ -133,6 +136,10 @@ Reply update_state(LangGraph& graph, const Request& request) {
       return json_response(told(state.checkpoint));
     }
     plan.events.push_back(langgraph::return_to(*at));
+  }
+  if (request.brief) {
+    SKEIN_ASSIGN(const Seq last, write_events(service, manifest.id, plan.events));
+    return json_response(told(last));
   }
   return answer_later([&service, told, thread = manifest.id,
                        events = std::move(plan.events)](const Answer& answer) {
@@ -273,9 +280,11 @@ void add_state_routes(const Shared& shared, std::vector<Route>& routes) {
       [shared](Service&, Request& request) {
         return get_state(*shared, *request.thread, std::nullopt);
       });
-  add("POST", "/state", "lgUpdateState", "Writes values into a thread", Access::kWrite,
-      [shared](Service&, Request& request) { return update_state(*shared, request); })
-      .body = BodySpec{kUpdateBody};
+  Route& update =
+      add("POST", "/state", "lgUpdateState", "Writes values into a thread", Access::kWrite,
+          [shared](Service&, Request& request) { return update_state(*shared, request); });
+  update.body = BodySpec{kUpdateBody};
+  update.brief = true;
   add("POST", "/state/checkpoint", "lgGetStateAt", "The state at a checkpoint", Access::kRead,
       [shared](Service&, Request& request) -> Reply {
         SKEIN_ASSIGN(const auto at, read_checkpoint(member(request.body, "checkpoint")));

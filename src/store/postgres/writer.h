@@ -58,7 +58,8 @@ class Lane {
  private:
   using Jobs = std::vector<Job*>;
 
-  void execute(GroupCommit::Batch& batch);
+  // False: it may not wait, and the server is always waited for.
+  bool execute(GroupCommit::Batch& batch);
   // Sets the outcome of each; returns those that want another transaction.
   Jobs settle(const Jobs& jobs);
   Result<void> transact(const Jobs& jobs, Jobs& again);

@@ -60,6 +60,12 @@ KnownThreads::Moment KnownThreads::now() {
   return {era_, changes_};
 }
 
+std::optional<std::uint64_t> KnownThreads::era() {
+  const std::lock_guard lock(mutex_);
+  if (!holds()) return std::nullopt;
+  return era_;
+}
+
 std::optional<Manifest> KnownThreads::find(ThreadId id, const Moment& before) {
   const std::lock_guard lock(mutex_);
   if (!holds() || era_ != before.era) return std::nullopt;

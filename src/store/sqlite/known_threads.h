@@ -56,6 +56,8 @@ class KnownThreads {
     std::uint64_t changes = 0;
   };
   Moment now();
+  // Grows when all is forgotten. Nothing: another process writes just now.
+  std::optional<std::uint64_t> era();
   // As it is in that snapshot.
   std::optional<Manifest> find(ThreadId id, const Moment& before);
   // What was read from that snapshot; forgotten, if it may be out of date by now.

@@ -98,6 +98,7 @@ class WriteJob : public Job {
     if (!write.bytes) {
       SKEIN_ASSIGN(Query remove, database.query(kDelete));
       SKEIN_TRY(remove.bind(write.collection, write.key).run());
+      context.record_changes.push_back({write.collection, write.key, std::nullopt});
       return 0;
     }
     const auto version = static_cast<Version>(g);
@@ -105,6 +106,7 @@ class WriteJob : public Job {
     upsert.bind(write.collection, write.key, version,
                 record_crc(write.collection, write.key, version, *write.bytes));
     SKEIN_TRY(upsert.bind_blob(5, *write.bytes).run());
+    context.record_changes.push_back({write.collection, write.key, write.bytes, version});
     return version;
   }
 
@@ -119,31 +121,62 @@ Result<std::vector<Version>> write_records(JobRunner& writer, std::span<const Re
   return run_job<WriteJob>(writer, writes);
 }
 
-Result<std::vector<Record>> scan_records(Readers& readers, const ScanRange& range,
+namespace {
+
+using Records = std::vector<Record>;
+
+// What is damaged is told, and left out.
+Result<Records> load_records(Database& database, const ScanRange& range,
+                             std::vector<Finding>& damaged) {
+  Records found;
+  SKEIN_ASSIGN(Query query,
+               database.query(range.direction == Direction::kForward ? kForward : kBackward));
+  query.bind(range.collection, range.from, range.to);
+  if (range.to.empty()) query.bind_blob(3, {});  // every blob comes after every text
+  while (found.size() < range.limit) {
+    SKEIN_ASSIGN(const bool row, query.step());
+    if (!row) break;
+    const auto version = static_cast<Version>(query.integer(1));
+    if (record_crc(range.collection, query.bytes(0), version, query.bytes(3)) == query.integer(2)) {
+      found.push_back({std::string(query.bytes(0)), std::string(query.bytes(3)), version});
+    } else {
+      damaged.push_back({.what = "record " + quote(query.bytes(0)) + " of " + range.collection +
+                                 " does not match its checksum"});
+    }
+  }
+  return found;
+}
+
+Result<Records> load_records(Readers& readers, const ScanRange& range,
+                             std::vector<Finding>& damaged) {
+  return readers.with<Records>(
+      [&](Database& database) { return load_records(database, range, damaged); });
+}
+
+// All of the collection, if it is small enough.
+void learn(Readers& readers, KnownRecords& known, const std::string& collection) {
+  const auto before = known.wants(collection);
+  if (!before) return;
+  ScanRange all;
+  all.collection = collection;
+  all.limit = KnownRecords::kMostRecords + 1;
+  std::vector<Finding> damaged;
+  auto records = load_records(readers, all, damaged);
+  if (records && damaged.empty()) known.put(collection, std::move(*records), *before);
+}
+
+}  // namespace
+
+Result<std::vector<Record>> scan_records(Readers& readers, KnownRecords& known,
+                                         const ScanRange& range,
                                          const std::function<void(const Finding&)>& notice) {
   SKEIN_TRY(check_scan(range));
-  using Records = std::vector<Record>;
+  Records records;
+  if (known.scan(range, records)) return records;
+  learn(readers, known, range.collection);
+  if (known.scan(range, records)) return records;
   std::vector<Finding> damaged;
-  SKEIN_ASSIGN(Records records, readers.with<Records>([&](Database& database) -> Result<Records> {
-    Records found;
-    SKEIN_ASSIGN(Query query,
-                 database.query(range.direction == Direction::kForward ? kForward : kBackward));
-    query.bind(range.collection, range.from, range.to);
-    if (range.to.empty()) query.bind_blob(3, {});  // every blob comes after every text
-    while (found.size() < range.limit) {
-      SKEIN_ASSIGN(const bool row, query.step());
-      if (!row) break;
-      const auto version = static_cast<Version>(query.integer(1));
-      if (record_crc(range.collection, query.bytes(0), version, query.bytes(3)) ==
-          query.integer(2)) {
-        found.push_back({std::string(query.bytes(0)), std::string(query.bytes(3)), version});
-      } else {
-        damaged.push_back({.what = "record " + quote(query.bytes(0)) + " of " + range.collection +
-                                   " does not match its checksum"});
-      }
-    }
-    return found;
-  }));
+  SKEIN_ASSIGN(records, load_records(readers, range, damaged));
   for (const Finding& finding : damaged) {
     if (notice) notice(finding);
   }

@@ -14,7 +14,8 @@ namespace skein::sqlite {
 Result<std::vector<Version>> write_records(JobRunner& writer, std::span<const RecordWrite> writes);
 
 // A record that does not verify is left out, and told to `notice`.
-Result<std::vector<Record>> scan_records(Readers& readers, const ScanRange& range,
+Result<std::vector<Record>> scan_records(Readers& readers, KnownRecords& known,
+                                         const ScanRange& range,
                                          const std::function<void(const Finding&)>& notice);
 
 }  // namespace skein::sqlite

@@ -16,6 +16,7 @@
 #include "store/sqlite/check.h"
 #include "store/sqlite/checkpointer.h"
 #include "store/sqlite/feed.h"
+#include "store/sqlite/known_records.h"
 #include "store/sqlite/known_threads.h"
 #include "store/sqlite/leases.h"
 #include "store/sqlite/list.h"
@@ -75,7 +76,7 @@ class SqliteStore final : public Store {
     return write_records(*writer_, writes);
   }
   Result<std::vector<Record>> scan(const ScanRange& range) override {
-    return scan_records(readers_, range, options_.notice);
+    return scan_records(readers_, *known_records_, range, options_.notice);
   }
   Result<CheckSummary> check(const CheckOptions& options,
                              const std::function<void(const Finding&)>& sink) override {
@@ -87,6 +88,7 @@ class SqliteStore final : public Store {
   Fd lock_file_;
   std::unique_ptr<SharedNumber> shared_number_;
   std::unique_ptr<KnownThreads> known_;
+  std::unique_ptr<KnownRecords> known_records_;
   // The writer's connection is the last to close, and then clears the write-ahead log away.
   std::unique_ptr<Writer> writer_;
   std::unique_ptr<Watch> watch_;
@@ -145,6 +147,7 @@ Result<void> SqliteStore::open(const std::string& path) {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
     shared_number_ = std::make_unique<SharedNumber>(lock_file_.get());
     known_ = std::make_unique<KnownThreads>(*shared_number_);
+    known_records_ = std::make_unique<KnownRecords>(*known_);
     SKEIN_TRY(check_room(folder));
     const std::optional<Finding> finding = examine_log(path);
     if (finding && options_.notice) options_.notice(*finding);
@@ -153,7 +156,7 @@ Result<void> SqliteStore::open(const std::string& path) {
   }
   SKEIN_ASSIGN(
       writer_,
-      Writer::open(path, lock_file_.get(), flush, *known_,
+      Writer::open(path, lock_file_.get(), flush, *known_, *known_records_,
                    {.committed = [this] { watch_->notify(); },
                     .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
   SKEIN_ASSIGN(watch_, Watch::open(path, *shared_number_));

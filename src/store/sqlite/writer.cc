@@ -3,7 +3,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/file_lock.h"
 #include "core/sqlite_gather.h"
 #include "core/try.h"
 
@@ -48,20 +47,24 @@ void WriteContext::note(const Manifest& manifest) {
 void WriteContext::note_removal(ThreadId id) { changes.push_back({.id = id, .removed = true}); }
 
 Result<std::unique_ptr<Writer>> Writer::open(const std::string& path, int lock_fd, Flush flush,
-                                             KnownThreads& known, Hooks hooks) {
+                                             KnownThreads& known, KnownRecords& known_records,
+                                             Hooks hooks) {
   SKEIN_ASSIGN(Database database,
                connect(path, kCacheKb, flush, flush == Flush::kFull ? gathering_vfs() : nullptr));
-  std::unique_ptr<Writer> writer(new Writer(std::move(database), lock_fd, known, std::move(hooks)));
+  std::unique_ptr<Writer> writer(
+      new Writer(std::move(database), lock_fd, known, known_records, std::move(hooks)));
   return writer;
 }
 
-Writer::Writer(Database database, int lock_fd, KnownThreads& known, Hooks hooks)
+Writer::Writer(Database database, int lock_fd, KnownThreads& known, KnownRecords& known_records,
+               Hooks hooks)
     : lock_fd_(lock_fd),
       known_(known),
+      known_records_(known_records),
       hooks_(std::move(hooks)),
       database_(std::move(database)),
       context_{.database = database_, .known = known_, .heads = {}, .last_g = 0},
-      group_({}, [this](GroupCommit::Batch& batch) { execute(batch); }) {
+      group_({}, [this](GroupCommit::Batch& batch) { return execute(batch); }) {
   sqlite3_wal_hook(database_.handle(), on_wal,
                    const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
 }
@@ -77,10 +80,11 @@ Result<void> Writer::run(Job& job) {
   return std::move(job.outcome_);
 }
 
-void Writer::execute(GroupCommit::Batch& batch) {
-  const Requests first = batch.next();
+bool Writer::execute(GroupCommit::Batch& batch) {
   {
-    const auto lock = FileLock::acquire(lock_fd_, 0, LockMode::kExclusive);
+    const auto lock = lock_for(batch);
+    if (lock && !*lock) return false;
+    const Requests first = batch.next();
     const auto done = lock ? transact(first, [&] { return batch.next(); })
                            : Result<void>(tl::unexpected(lock.error()));
     const bool alone = !done && done.error().code == ErrorCode::kDamaged && batch.all().size() > 1;
@@ -91,20 +95,30 @@ void Writer::execute(GroupCommit::Batch& batch) {
     }
   }
   if (hooks_.committed) hooks_.committed();
+  return true;
+}
+
+Result<std::optional<FileLock>> Writer::lock_for(const GroupCommit::Batch& batch) const {
+  if (!batch.may_wait()) return FileLock::try_acquire(lock_fd_, 0, LockMode::kExclusive);
+  SKEIN_ASSIGN(FileLock lock, FileLock::acquire(lock_fd_, 0, LockMode::kExclusive));
+  return lock;
 }
 
 Result<void> Writer::transact(Requests jobs, const std::function<Requests()>& more) {
   if (poisoned()) return tl::unexpected(poisoned_error());
   SKEIN_TRY(known_.begin());
   context_.changes.clear();
+  context_.record_changes.clear();
   auto done = [&]() -> Result<void> {
     SKEIN_TRY(begin());
     for (; !jobs.empty(); jobs = more()) {
       for (GroupCommit::Request* job : jobs) SKEIN_TRY(static_cast<Job*>(job)->apply(context_));
     }
     known_.doubt(context_.changes);
+    known_records_.doubt(context_.record_changes);
     SKEIN_TRY(commit());
     known_.apply();
+    known_records_.apply(context_.record_changes);
     return {};
   }();
   // A large transaction writes, and may flush, before its commit.
@@ -136,6 +150,7 @@ Result<void> Writer::commit() {
 void Writer::roll_back() {
   data_version_ = -1;  // what we remember may be of what was just undone
   known_.clear();
+  known_records_.clear();
   if (sqlite3_get_autocommit(database_.handle()) != 0) return;
   if (auto undone = database_.execute("ROLLBACK"); !undone) poison(undone.error().message);
 }

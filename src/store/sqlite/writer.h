@@ -6,15 +6,18 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "core/file_lock.h"
 #include "core/group_commit.h"
 #include "core/sqlite.h"
 #include "skein/clock.h"
 #include "skein/store.h"
 #include "store/sqlite/heads.h"
+#include "store/sqlite/known_records.h"
 #include "store/sqlite/known_threads.h"
 #include "store/sqlite/schema.h"
 
@@ -27,6 +30,7 @@ struct WriteContext {
   HeadCache heads;
   std::int64_t last_g = 0;
   std::vector<ThreadChange> changes{};
+  std::vector<RecordChange> record_changes{};
 
   std::int64_t next_g() { return ++last_g; }
   // To be told to whoever knows manifests.
@@ -64,9 +68,10 @@ class Writer final : public JobRunner {
     std::function<void(std::int64_t frames)> wal_grew;  // frames in the write-ahead log, likewise
   };
 
-  // `lock_fd` is borrowed: other processes are kept out by its first byte. So is `known`.
+  // `lock_fd` is borrowed: other processes are kept out by its first byte. So is what is known.
   static Result<std::unique_ptr<Writer>> open(const std::string& path, int lock_fd, Flush flush,
-                                              KnownThreads& known, Hooks hooks);
+                                              KnownThreads& known, KnownRecords& known_records,
+                                              Hooks hooks);
   ~Writer() override;
 
   // Returns when the job is durable, or failed.
@@ -77,11 +82,15 @@ class Writer final : public JobRunner {
   bool poisoned() const { return poisoned_.load(std::memory_order_acquire); }
 
  private:
-  Writer(Database database, int lock_fd, KnownThreads& known, Hooks hooks);
+  Writer(Database database, int lock_fd, KnownThreads& known, KnownRecords& known_records,
+         Hooks hooks);
 
   using Requests = std::span<GroupCommit::Request* const>;
 
-  void execute(GroupCommit::Batch& batch);
+  // False: others write, and it may not wait for them.
+  bool execute(GroupCommit::Batch& batch);
+  // Nothing: somebody has it, and the batch may not wait.
+  Result<std::optional<FileLock>> lock_for(const GroupCommit::Batch& batch) const;
   // `more` is asked until it has none.
   Result<void> transact(Requests jobs, const std::function<Requests()>& more);
   Result<void> begin();
@@ -91,6 +100,7 @@ class Writer final : public JobRunner {
 
   const int lock_fd_;
   KnownThreads& known_;
+  KnownRecords& known_records_;
   const Hooks hooks_;
 
   std::atomic<bool> poisoned_{false};
