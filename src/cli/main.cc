@@ -7,6 +7,13 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 
+// For jemalloc: what is not used is given back within a second, and few threads of a server
+// allocate much at the same time.
+extern "C" {
+extern const char* malloc_conf;
+const char* malloc_conf = "narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache_max:4096";
+}
+
 namespace skein {
 namespace {
 

@@ -7,6 +7,7 @@
 #include "cli/context.h"
 #include "cli/stop_on_signal.h"
 #include "core/json_object.h"
+#include "core/memory.h"
 #include "core/pause.h"
 #include "core/try.h"
 #include "http/server.h"
@@ -58,6 +59,7 @@ class Serve : public Command {
       options->audit_file = (settings.workspace / ".skein" / "audit.log").string();
     }
     std::signal(SIGPIPE, SIG_IGN);
+    give_memory_back_always();
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),

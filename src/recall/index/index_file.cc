@@ -1,10 +1,8 @@
 #include "recall/index/index_file.h"
-
-#include <malloc.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "core/memory.h"
 #include "core/try.h"
 #include "recall/index/schema.h"
 
@@ -131,7 +129,7 @@ void IndexFile::release_memory() {
     const std::lock_guard turn(connection->turn);
     if (connection->database) connection->database->release_memory();
   }
-  ::malloc_trim(0);  // small pieces that are still in use would keep all of it
+  give_memory_back();
 }
 
 Result<std::int64_t> index_number(Database& db, std::string_view name) {
