@@ -1,4 +1,5 @@
 #include "recall/index/index_file.h"
+
 #include <algorithm>
 #include <utility>
 
