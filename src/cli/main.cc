@@ -7,11 +7,13 @@
 #include "cli/output.h"
 #include "cli/parser.h"
 
-// For jemalloc: what is not used is given back within a second, and few threads of a server
-// allocate much at the same time.
+// For jemalloc: what is not used is given back within a second, few threads of a server allocate
+// much at the same time, and each of the many keeps little for itself.
 extern "C" {
 extern const char* malloc_conf;
-const char* malloc_conf = "narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache_max:4096";
+const char* malloc_conf =
+    "narenas:2,dirty_decay_ms:1000,muzzy_decay_ms:0,"
+    "tcache_max:4096,tcache_nslots_small_max:16,tcache_nslots_large:4";
 }
 
 namespace skein {
