@@ -35,13 +35,14 @@ process.on("exit", () => {
 async function start(command, args, where) {
   const child = spawn(command, args, { cwd: where, stdio: ["ignore", "pipe", "ignore"] });
   children.push(child);
-  for await (const line of createInterface({ input: child.stdout })) return line;
+  for await (const line of createInterface({ input: child.stdout })) return { line, pid: child.pid };
   throw new Error(`${command} did not start`);
 }
 
 async function skein() {
   const workspace = mkdtempSync(join(folder, "workspace-"));
-  return JSON.parse(await start(program, ["serve", "--json", "--port", "0"], workspace)).port;
+  const { line, pid } = await start(program, ["serve", "--json", "--port", "0"], workspace);
+  return { port: JSON.parse(line).port, pid };
 }
 
 async function reference() {
@@ -54,12 +55,23 @@ async function reference() {
   for (let i = 0; i < 600; ++i) {
     try {
       await ask(port, "GET", "/ok");
-      return port;
+      return { port, pid: -child.pid };
     } catch {
       await new Promise((done) => setTimeout(done, 200));
     }
   }
   throw new Error("the reference server did not start");
+}
+
+// While one server is measured the others stand still, whatever they may have left to do.
+async function alone(servers, side, work) {
+  const others = Object.values(servers).filter((server) => server !== servers[side]);
+  for (const { pid } of others) process.kill(pid, "SIGSTOP");
+  try {
+    return await work();
+  } finally {
+    for (const { pid } of others) process.kill(pid, "SIGCONT");
+  }
 }
 
 const said = (text) => ({ messages: [{ role: "user", content: text }] });
@@ -133,16 +145,16 @@ async function measure(sides, once) {
 async function raw() {
   const name_of = (work) => `${work}, ${kConnections} connections`;
   if (!Object.keys(works).some((work) => name_of(work).includes(only))) return;
-  const ports = { ours: await skein(), theirs: await reference() };
-  for (const port of Object.values(ports)) await make_threads(port, kThreads);
+  const servers = { ours: await skein(), theirs: await reference() };
+  for (const { port } of Object.values(servers)) await make_threads(port, kThreads);
   for (const [work, { raw }] of Object.entries(works)) {
     const name = name_of(work);
     if (!name.includes(only)) continue;
     const { ours, theirs } = await measure(["theirs", "ours"], async (side) => {
-      const ids = await make_threads(ports[side],
-        work === kSearch ? 0 : kConnections * kThreadsEach);
-      return rate(ports[side], kConnections, seconds,
-        (i, n) => raw(ids[i * kThreadsEach + (n % kThreadsEach)], n));
+      const { port } = servers[side];
+      const ids = await make_threads(port, work === kSearch ? 0 : kConnections * kThreadsEach);
+      return alone(servers, side, () => rate(port, kConnections, seconds,
+        (i, n) => raw(ids[i * kThreadsEach + (n % kThreadsEach)], n)));
     });
     row(name, ours, theirs, work === "one after the other" ? 20 : undefined, "reference");
   }
@@ -179,13 +191,17 @@ async function learn(from, to, flushes, call) {
 }
 
 async function through_sdk() {
-  const ports = {
-    ours: await skein(),
-    constant: Number(await start(process.execPath,
-      [new URL("./constant.mjs", import.meta.url).pathname], folder)),
-    flushing: Number(await start(flushing, [join(folder, "flushed")], folder)),
+  const other = async (command, argument) => {
+    const { line, pid } = await start(command, [argument], folder);
+    return { port: Number(line), pid };
   };
-  const sides = Object.keys(ports);
+  const servers = {
+    ours: await skein(),
+    constant: await other(process.execPath, new URL("./constant.mjs", import.meta.url).pathname),
+    flushing: await other(flushing, join(folder, "flushed")),
+  };
+  const sides = Object.keys(servers);
+  const ports = Object.fromEntries(sides.map((side) => [side, servers[side].port]));
   await make_threads(ports.ours, kThreads);
   for (const [work, { sdk, flushes }] of Object.entries(works)) {
     const name = `${work}, through the SDK, ${kClients} clients`;
@@ -207,7 +223,8 @@ async function through_sdk() {
     for (let round = -2; round < sdk_rounds; ++round) {
       ids = await new_threads();
       for (const side of round % 2 === 0 ? sides : [...sides].reverse()) {
-        const got = await sdk_rate(clients[side], (round + 2) * 1000, call);
+        const got = await alone(servers, side,
+          () => sdk_rate(clients[side], (round + 2) * 1000, call));
         if (round >= 0) rates[side].push(got);
       }
     }

@@ -158,7 +158,6 @@ struct FollowResult {
   std::uint64_t events = 0;    // of threads, that were looked at
   std::uint64_t embedded = 0;  // messages that got vectors
   bool more = false;           // vectors may be missing
-  bool crowded = false;        // others wanted the processor, or used it, while vectors were made
 };
 
 struct RecallStatus {

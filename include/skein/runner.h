@@ -119,6 +119,9 @@ class RunEffect {
  public:
   virtual ~RunEffect() = default;
   virtual std::string_view name() const = 0;  // [a-z_]+
+  // Whether runs of this process are to have it. Without, it is applied only to those that a
+  // process which died has left.
+  virtual bool is_wanted() const = 0;
   virtual Result<void> apply(const FinishedRun& run, std::stop_token stop) = 0;
 };
 

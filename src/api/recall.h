@@ -75,15 +75,18 @@ class LazyRecall {
 // What the built-in tool `recall` does. Borrows the recall.
 RecallFunction recall_function(LazyRecall& recall);
 
-// After a run, what was said in it is indexed. Borrows the recall.
+// After a run, what was said in it is indexed; where that is done as messages arrive, only what
+// others have left. Borrows the recall.
 class IndexEffect final : public RunEffect {
  public:
-  explicit IndexEffect(LazyRecall& recall) : recall_(recall) {}
+  IndexEffect(LazyRecall& recall, bool on_arrival) : recall_(recall), on_arrival_(on_arrival) {}
   std::string_view name() const override { return "index"; }
+  bool is_wanted() const override { return !on_arrival_; }
   Result<void> apply(const FinishedRun& run, std::stop_token stop) override;
 
  private:
   LazyRecall& recall_;
+  const bool on_arrival_;
 };
 
 }  // namespace skein

@@ -59,10 +59,11 @@ Result<PreparedAgent> WorkspaceAgents::prepare(const RunScope& scope) {
   return prepared;
 }
 
-RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options)
+RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
+                 bool indexed_on_arrival)
     : agents_(workspace_agents(settings)),
       recall_(std::make_unique<LazyRecall>(settings, store)),
-      index_effect_(std::make_unique<IndexEffect>(*recall_)) {
+      index_effect_(std::make_unique<IndexEffect>(*recall_, indexed_on_arrival)) {
   AgentKit::Parts parts;
   parts.recall = recall_function(*recall_);
   // Whoever searches in a workspace has made an index once; runs keep it up to date.

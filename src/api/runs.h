@@ -56,7 +56,9 @@ class LazyRecall;
 // A runner for the agents of a workspace, with their tools. Borrows the store.
 class RunDesk {
  public:
-  RunDesk(const Settings& settings, Store& store, RunnerOptions options = {});
+  // `indexed_on_arrival`: somebody else keeps the index up to date.
+  RunDesk(const Settings& settings, Store& store, RunnerOptions options = {},
+          bool indexed_on_arrival = false);
   ~RunDesk();
 
   Runner& runner() { return *runner_; }

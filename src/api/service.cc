@@ -37,7 +37,7 @@ struct Service::Parts {
         pump(store),
         threads(store, manager_options(settings, options)),
         plain_threads(store),
-        desk(settings, store, with_wakes(options, wakes)),
+        desk(settings, store, with_wakes(options, wakes), options.indexed_on_arrival),
         tasks(store, desk.runner(), desk.agents(), clock, ids),
         triggers(store, clock, ids),
         items(store, work_place(settings), clock, ids),

@@ -25,6 +25,8 @@ struct ServiceOptions {
   IdSource* ids = nullptr;                      // borrowed; none: random_ids()
   RunnerOptions runner{};                       // on_change is the service's own
   std::function<void(std::string_view)> log{};  // from any thread
+  // By a Background: runs need not see to it themselves.
+  bool indexed_on_arrival = false;
   // Told of what happened in the store, while interested; see Wakes.
   Wakes::Listener woken{};
 };

@@ -133,6 +133,7 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   desk = std::make_unique<StreamDesk>(*pool, *listener);
 
   ServiceOptions service_options = std::move(parts.service);
+  service_options.indexed_on_arrival = parts.background;
   service_options.woken = [this](const Wakes::Woken& woken) { desk->wake(woken); };
   if (!service_options.log) {
     service_options.log = [this](std::string_view line) { say(line); };

@@ -57,12 +57,7 @@ class Recall::Impl {
     if (result.events > 0) vectors_missing_ = filler_.has_value();
     if (options.vectors && vectors_missing_ && !work.stop.stop_requested()) {
       std::int64_t after = embedded_until_;
-      const ProcessorTime before = processor_time();
       SKEIN_ASSIGN(const auto kept, filler_->fill_some({}, after));
-      const ProcessorTime took = processor_time() - before;
-      // Where processors are few, even one that is free for a moment is wanted again at once.
-      const unsigned rest = std::max(2U, std::thread::hardware_concurrency()) - 1;
-      result.crowded = took.waited > took.worked / 2 || took.others > took.worked * rest / 4;
       // What was tried and had no text any more is not tried again.
       embedded_until_ = after;
       vectors_missing_ = kept.has_value();
@@ -228,6 +223,44 @@ Result<RecallStatus> Recall::status(const std::optional<std::string>& agent_id) 
 }
 const std::string& Recall::model() const { return impl_->model(); }
 
+namespace {
+
+using SteadyClock = std::chrono::steady_clock;
+
+// Whether others want the processors, or did a moment ago. Of one thread.
+class Crowd {
+ public:
+  bool is_there() {
+    const auto now = SteadyClock::now();
+    if (now - looked_ >= kLookEvery) look(now);
+    return now < gone_;
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds kLookEvery{200};
+  static constexpr std::chrono::seconds kPasses{3};
+
+  void look(SteadyClock::time_point now) {
+    const ProcessorTime time = processor_time();
+    const ProcessorTime took = time - before_;
+    const auto passed = now - looked_;
+    // Where processors are few, even one that is free for a moment is wanted again at once.
+    const unsigned rest = std::max(2U, std::thread::hardware_concurrency()) - 1;
+    const bool wanted =
+        took.others > passed * rest / 4 ||
+        took.waited > std::max<SteadyClock::duration>(took.worked / 2, passed / 100);
+    if (wanted) gone_ = now + kPasses;
+    before_ = time;
+    looked_ = now;
+  }
+
+  ProcessorTime before_ = processor_time();
+  SteadyClock::time_point looked_ = SteadyClock::now();
+  SteadyClock::time_point gone_{};
+};
+
+}  // namespace
+
 class RecallFollower::Impl {
  public:
   Impl(Recall& recall, std::function<void(const Error&)> notice)
@@ -236,50 +269,46 @@ class RecallFollower::Impl {
         thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
  private:
-  using SteadyClock = std::chrono::steady_clock;
-
   // How long an end may have to wait, and how long a failure is given to pass.
   static constexpr std::chrono::milliseconds kWait{250};
   static constexpr std::chrono::seconds kPause{5};
   // Between rounds: many messages cost less together.
   static constexpr std::chrono::milliseconds kGather{50};
-  // Where others want the processor, it rests so many times as long as a batch of vectors took.
-  static constexpr int kRest = 20;
-  static constexpr std::chrono::seconds kLongestRest{5};
+  static constexpr std::chrono::milliseconds kGatherInCrowd{250};
+  // While others want the processors, it rests so many times as long as a batch of vectors took.
+  static constexpr int kRest = 100;
+  static constexpr std::chrono::seconds kLongestRest{30};
 
   void run(const std::stop_token& stop) {
+    Crowd crowd;
     while (!stop.stop_requested()) {
-      if (auto done = round(stop); !done) {
+      if (auto done = round(crowd.is_there(), stop); !done) {
         if (notice_) notice_(done.error());
         pause_for(kPause, stop);
       }
     }
   }
 
-  Result<void> round(const std::stop_token& stop) {
+  Result<void> round(bool crowded, const std::stop_token& stop) {
     const auto began = SteadyClock::now();
-    const bool rests = began < rest_until_;
+    const bool rests = crowded && began < rest_until_;
     FollowOptions options{.wait = kWait, .vectors = !rests, .stop = stop};
-    if (more_) options.wait = rests ? std::min(kWait, until(rest_until_)) : kWait * 0;
+    if (more_ && !rests) options.wait = {};
     SKEIN_ASSIGN(const FollowResult done, recall_.index_new(options));
-    const auto now = SteadyClock::now();
     more_ = done.more;
-    if (done.crowded) {
+    if (done.embedded > 0) {
+      const auto now = SteadyClock::now();
       rest_until_ = now + std::min<SteadyClock::duration>(kRest * (now - began), kLongestRest);
     }
-    if (done.changes > 0) pause_for(kGather, stop);
+    if (done.changes > 0) pause_for(crowded ? kGatherInCrowd : kGather, stop);
     return {};
-  }
-
-  static std::chrono::milliseconds until(SteadyClock::time_point time) {
-    return std::chrono::ceil<std::chrono::milliseconds>(time - SteadyClock::now());
   }
 
   Recall& recall_;
   const std::function<void(const Error&)> notice_;
-  SteadyClock::time_point rest_until_{};
-  bool more_ = false;    // vectors are missing
-  std::jthread thread_;  // last: it uses the others
+  SteadyClock::time_point rest_until_{};  // as long as it is crowded
+  bool more_ = false;                     // vectors are missing
+  std::jthread thread_;                   // last: it uses the others
 };
 
 RecallFollower::RecallFollower(Recall& recall, std::function<void(const Error&)> notice)

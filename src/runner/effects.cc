@@ -34,7 +34,9 @@ void Effects::log(std::string_view text) const {
 
 std::vector<std::string> Effects::wanted(const Run& run, bool has_title, bool has_model) {
   std::vector<std::string> names;
-  for (const RunEffect* effect : options_.effects) names.emplace_back(effect->name());
+  for (const RunEffect* effect : options_.effects) {
+    if (effect->is_wanted()) names.emplace_back(effect->name());
+  }
   // The first message of a conversation is no reason for a title yet.
   const bool first = run.base_seq == 0 && run.user_seq == run.first_seq;
   if (!options_.titles || has_title || first) return names;

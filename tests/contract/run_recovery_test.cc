@@ -83,6 +83,7 @@ class SlowEffect final : public RunEffect {
  public:
   explicit SlowEffect(Log& log) : log_(log) {}
   std::string_view name() const override { return "index"; }
+  bool is_wanted() const override { return true; }
   Result<void> apply(const FinishedRun& run, std::stop_token stop) override {
     if (wait) {
       while (!stop.stop_requested()) std::this_thread::yield();

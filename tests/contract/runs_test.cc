@@ -225,6 +225,7 @@ class BrokenEffect final : public RunEffect {
   explicit BrokenEffect(std::string name, bool works, Log& log)
       : name_(std::move(name)), works_(works), log_(log) {}
   std::string_view name() const override { return name_; }
+  bool is_wanted() const override { return true; }
   Result<void> apply(const FinishedRun& run, std::stop_token /*stop*/) override {
     log_.note("effect " + name_ + " " + std::to_string(*run.user_seq) + " " +
               std::to_string(*run.response_seq));
