@@ -142,12 +142,8 @@ tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
                   fmt::format("this needs a key with access {}; this one has {}",
                               to_string(route.access), to_string(who.access)));
   }
-  if (stopping_) {
-    Problem problem(503, "stopping", "the server stops");
-    problem.headers.push_back({"Retry-After", "1"});
-    return tl::unexpected(std::move(problem));
-  }
-  if (!rate_.take(who.key_id, call.started)) {
+  if (stopping_) return tl::unexpected(stopping());
+  if (!route.unlimited && !rate_.take(who.key_id, call.started)) {
     Problem problem(429, "too_many_requests",
                     fmt::format("at most {} requests a second with one key",
                                 parts_.options.max_requests_per_second));

@@ -74,6 +74,8 @@ struct Route {
   // are answered by the thread that does all I/O, without Request::thread.
   bool quick = false;
   // Its handler reads and writes a little: small requests are answered by a fiber of the thread
+  // No limit counts it: whoever looks after the server is answered however often others ask.
+  bool unlimited = false;
   // that does all I/O, where the store allows it. There Request::brief is set, and the handler
   // answers done_elsewhere(), before it has written anything, if it would take longer after all.
   bool brief = false;
