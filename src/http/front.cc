@@ -68,9 +68,9 @@ tl::expected<void, Problem> read_target(std::string_view target, Request& reques
 }
 
 bool is_json_type(std::string_view type) {
-  const std::string_view media = type.substr(0, type.find(';'));
-  return media.starts_with("application/json") || media.ends_with("+json") ||
-         media.starts_with("application/json ");
+  std::string media(type.substr(0, type.find_first_of("; \t")));
+  for (char& c : media) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return media == "application/json" || media.ends_with("+json");
 }
 
 // In the audit log.
