@@ -373,7 +373,9 @@ void Connection::linger() {
 
 void Connection::drain() {
   keep_ = false;
-  if (state_ == State::kIdle) close();
+  if (state_ == State::kIdle) return close();
+  // Nothing was begun for it, and nobody knows when the rest of it comes.
+  if (state_ == State::kBody) malformed(stopping());
 }
 
 void Connection::tick() {

@@ -189,7 +189,7 @@ void Server::Impl::stop() {
       std::this_thread::sleep_for(2ms);
     }
   };
-  listener->drain();
+  // In this order: no request is let in whose body would be waited for.
   on_io([this] { front->stop(); });
   if (background) background->stop();
   service->runner().close(options.drain);
@@ -197,6 +197,7 @@ void Server::Impl::stop() {
   wait_for_answers();
   on_io([this] { front->end_waiting(); });
   for (const RouteSet& set : routes->sets()) {
+  listener->drain();
     if (set.stop) set.stop();
   }
   wait_for_answers();
