@@ -123,7 +123,9 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   SKEIN_TRY(keys.refresh());
   SKEIN_TRY(check_address(options, keys));
   if (!options.audit_file.empty()) {
-    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file, clock));
+    const std::string first =
+        JsonObject().add("at", clock.now().str()).add("message", "the server starts").str();
+    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file, clock, first));
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
