@@ -153,10 +153,12 @@ tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
   return admit_body(call, head);
 }
 
-tl::expected<void, Problem> Front::admit_body(const RequestCall& call, const Head& head) const {
+tl::expected<void, Problem> Front::admit_body(RequestCall& call, const Head& head) const {
   const Route& route = *call.matched->route;
   if (leaves_a_line(route) && parts_.audit != nullptr) {
-    if (auto good = parts_.audit->status(); !good) return tl::unexpected(Problem(good.error()));
+    const auto good = parts_.audit->status();
+    if (!good && route.access >= Access::kWrite) return tl::unexpected(Problem(good.error()));
+    if (!good) call.request.read_only = good.error().message;
   }
   const bool has_body = head.chunked || head.content_length.value_or(0) > 0;
   if (!has_body) return {};

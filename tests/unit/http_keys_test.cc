@@ -269,10 +269,30 @@ TEST(HttpKeys, WhatCannotBeNotedIsNotDone) {
   http::ServerOptions options;
   options.audit_file = "/dev/full";
   TestServer server(with_test_routes(options));
-  while (server.ask("POST", "/test/echo", "[]").status == 200) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(server.ask("POST", "/test/echo", "[]").status, 503);
-  EXPECT_EQ(server.ask("POST", "/mcp", kInitialize).status, 503);
+  EXPECT_EQ(server.ask("POST", "/test/echo", "[]").status, 503);
   EXPECT_EQ(server.ask("GET", "/test/large?bytes=1").status, 200);
+}
+
+TEST(HttpKeys, MessagesOfMcpThatCannotBeNotedMayOnlyRead) {
+  http::ServerOptions options;
+  options.audit_file = "/dev/full";
+  TestServer server(with_test_routes(options));
+  std::vector<HttpHeader> headers = {{"Accept", "application/json, text/event-stream"}};
+  HttpConnection connection(server.port());
+  const Answered begun = connection.ask("POST", "/mcp", kInitialize, headers);
+  EXPECT_EQ(begun.status, 200);
+  headers.push_back({"Mcp-Session-Id", begun.header("mcp-session-id")});
+  const auto call = [&](const std::string& tool) {
+    return connection
+        .ask("POST", "/mcp",
+             R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":")" + tool + "\"}}",
+             headers)
+        .body;
+  };
+  EXPECT_THAT(call("list_threads"), HasSubstr("\"total_open\":0"));
+  EXPECT_THAT(call("create_conversation"), HasSubstr("cannot write"));
+  EXPECT_TRUE(server.store().list({})->threads.empty());
 }
 
 TEST(HttpOrigins, ARequestMustBeForANameOfTheServer) {
