@@ -99,6 +99,9 @@ class Server::Impl {
   Clock& clock;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<Pool> pool;
+  // What fibers leave to others, with a thread of its own: those of the pool may all be waiting for
+  // that very thing.
+  std::unique_ptr<Pool> elsewhere;
   std::unique_ptr<WorkerThreads> threads;
   std::unique_ptr<StreamDesk> desk;
   std::unique_ptr<Service> service;
@@ -129,7 +132,8 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
-  listener->set_elsewhere([this](Fibers::Work work) { pool->submit_always(std::move(work)); });
+  elsewhere = std::make_unique<Pool>(1, 0);
+  listener->set_elsewhere([this](Fibers::Work work) { elsewhere->submit_always(std::move(work)); });
   threads = parts.make_thread ? std::make_unique<WorkerThreads>(std::move(parts.make_thread))
                               : std::make_unique<WorkerThreads>();
   desk = std::make_unique<StreamDesk>(*pool, *listener);
@@ -193,19 +197,20 @@ void Server::Impl::stop() {
   };
   // In this order: no request is let in whose body would be waited for.
   on_io([this] { front->stop(); });
+  listener->drain();
   if (background) background->stop();
   service->runner().close(options.drain);
   // What was waited for has happened, and is being told.
   wait_for_answers();
   on_io([this] { front->end_waiting(); });
   for (const RouteSet& set : routes->sets()) {
-  listener->drain();
     if (set.stop) set.stop();
   }
   wait_for_answers();
   listener->stop();
   threads.reset();
   pool->stop();
+  elsewhere->stop();
   housekeeper = {};
   say("stopped");
 }
