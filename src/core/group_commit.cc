@@ -11,7 +11,9 @@ namespace skein {
 namespace {
 
 // Each request sleeps on its own word, so that waking one wakes nobody else.
-enum State : std::uint32_t { kWaiting, kLeader, kDone };
+enum State : std::uint32_t { kWaiting, kLeader, kDone, kRefused };
+
+bool is_over(std::uint32_t state) { return state == kDone || state == kRefused; }
 
 // Batches that take longer are not for a thread that others wait for, unless there was only one now
 // and then.
@@ -28,32 +30,65 @@ int count_slow(int slow, bool quick) {
 GroupCommit::GroupCommit(Limits limits, Execute execute)
     : limits_(limits), execute_(std::move(execute)) {}
 
-bool GroupCommit::enqueue(Request& request) {
+GroupCommit::Place GroupCommit::enqueue(Request& request) {
   const std::lock_guard lock(mutex_);
+  if (is_stuck()) return Place::kRefused;
   queue_.push_back(&request);
   waiting_.store(queue_.size(), std::memory_order_relaxed);
-  return !std::exchange(led_, true);
+  return std::exchange(led_, true) ? Place::kWaits : Place::kLeads;
 }
 
-void GroupCommit::submit(Request& request) {
+bool GroupCommit::submit(Request& request) {
   request.state_.store(kWaiting, std::memory_order_relaxed);
   request.fibers_ = Fibers::current();
   request.fiber_ = Fiber::current();
-  bool leads = enqueue(request);
-  if (request.fibers_ != nullptr) return wait_as_fiber(request, leads);
+  const Place place = enqueue(request);
+  if (place == Place::kRefused) {
+    refuse_others_if_stuck();  // of fibers, whom no time wakes
+    return false;
+  }
+  const bool leads = place == Place::kLeads;
+  request.fibers_ != nullptr ? wait_as_fiber(request, leads) : wait_as_thread(request, leads);
+  return request.state_.load(std::memory_order_relaxed) != kRefused;
+}
+
+void GroupCommit::wait_as_thread(Request& request, bool leads) {
   while (!leads) {
     const auto state = request.state_.load(std::memory_order_acquire);
-    if (state == kDone) return;
+    if (is_over(state)) return;
     leads = state == kLeader;
-    if (!leads) futex_wait(request.state_, kWaiting);
+    if (!leads) sleep(request);
   }
   lead(true, &request);
+}
+
+void GroupCommit::sleep(Request& request) {
+  if (limits_.patience.count() == 0) return futex_wait(request.state_, kWaiting);
+  futex_wait(request.state_, kWaiting, limits_.patience);
+  if (request.state_.load(std::memory_order_relaxed) == kWaiting) refuse_others_if_stuck();
+}
+
+bool GroupCommit::is_stuck() const {
+  return limits_.patience.count() > 0 && idle_since_ &&
+         Clock::now() - *idle_since_ >= limits_.patience;
+}
+
+void GroupCommit::refuse_others_if_stuck() {
+  std::vector<Request*> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_stuck() || queue_.size() < 2) return;
+    refused.assign(queue_.begin() + 1, queue_.end());
+    queue_.resize(1);
+    waiting_.store(1, std::memory_order_relaxed);
+  }
+  for (Request* request : refused) finish(*request, kRefused);
 }
 
 void GroupCommit::wait_as_fiber(Request& request, bool leads) {
   Fibers& fibers = *request.fibers_;
   if (leads) fibers.do_last([this, &fibers] { lead_from(fibers); });
-  while (request.state_.load(std::memory_order_acquire) != kDone) Fibers::pause();
+  while (!is_over(request.state_.load(std::memory_order_acquire))) Fibers::pause();
 }
 
 void GroupCommit::lead_from(Fibers& fibers) {
@@ -110,16 +145,21 @@ std::span<GroupCommit::Request* const> GroupCommit::Batch::take() {
     queue.pop_front();
   }
   group_.waiting_.store(queue.size(), std::memory_order_relaxed);
+  group_.idle_since_.reset();
   return std::span<Request* const>(requests_).subspan(before);
 }
 
 bool GroupCommit::lead(bool may_wait, const Request* own) {
   Batch batch(*this, may_wait);
   const auto start = Clock::now();
+  if (limits_.patience.count() > 0) {
+    const std::lock_guard lock(mutex_);
+    if (!idle_since_) idle_since_ = start;
+  }
   if (!execute_(batch)) return false;
   hand_on(batch, Clock::now() - start);
   for (Request* request : batch.all()) {
-    if (request != own) finish(*request);
+    if (request != own) finish(*request, kDone);
   }
   return true;
 }
@@ -149,11 +189,11 @@ void GroupCommit::hand_on(const Batch& batch, Clock::duration took) {
 }
 
 // The request may be gone as soon as it is done.
-void GroupCommit::finish(Request& request) {
+void GroupCommit::finish(Request& request, std::uint32_t state) {
   const void* word = &request.state_;
   Fibers* const fibers = request.fibers_;
   Fiber* const fiber = request.fiber_;
-  request.state_.store(kDone, std::memory_order_release);
+  request.state_.store(state, std::memory_order_release);
   if (fibers == nullptr) {
     futex_wake(word);
   } else {

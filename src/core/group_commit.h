@@ -2,11 +2,13 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,6 +47,9 @@ class GroupCommit {
   struct Limits {
     std::size_t items = 1024;
     std::size_t bytes = std::size_t{8} << 20;
+    // When a leader has waited for so long before it took any, all but the first are refused, and
+    // so is who comes then. 0: they wait with it.
+    std::chrono::milliseconds patience{0};
   };
 
   // What is executed together, in the order of submission. What it returns is good until it is
@@ -86,7 +91,8 @@ class GroupCommit {
   GroupCommit& operator=(const GroupCommit&) = delete;
 
   // Returns after `execute` returned for a batch with this request in it. From threads and fibers.
-  void submit(Request& request);
+  // False: it was refused, and nothing was done for it.
+  bool submit(Request& request);
 
   // How many wait and are not yet in a batch.
   std::size_t waiting() const { return waiting_.load(std::memory_order_relaxed); }
@@ -94,13 +100,18 @@ class GroupCommit {
  private:
   using Clock = Gathering::Clock;
 
-  bool enqueue(Request& request);  // true: the caller leads
+  enum class Place { kWaits, kLeads, kRefused };
+  Place enqueue(Request& request);
+  void wait_as_thread(Request& request, bool leads);
+  void sleep(Request& request);
   void wait_as_fiber(Request& request, bool leads);
+  bool is_stuck() const;  // under mutex_
+  void refuse_others_if_stuck();
   void lead_from(Fibers& fibers);
   // False: it would have had to wait; whoever led still does.
   bool lead(bool may_wait, const Request* own);
   void hand_on(const Batch& batch, Clock::duration took);
-  static void finish(Request& request);
+  static void finish(Request& request, std::uint32_t state);
 
   const Limits limits_;
   const Execute execute_;
@@ -108,6 +119,8 @@ class GroupCommit {
   std::mutex mutex_;
   std::deque<Request*> queue_;  // under mutex_
   bool led_ = false;            // under mutex_
+  // Under mutex_: since when a leader has taken nothing. It has the first of the queue to do.
+  std::optional<Clock::time_point> idle_since_;
 
   std::atomic<std::size_t> waiting_{0};  // size of queue_
 

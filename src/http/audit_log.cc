@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -28,16 +29,20 @@ Result<Fd> open_file(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<AuditLog>> AuditLog::open(std::string path, Clock& clock) {
-  SKEIN_ASSIGN(Fd file, open_file(path));
-  return std::unique_ptr<AuditLog>(new AuditLog(std::move(path), std::move(file), clock));
+Result<std::unique_ptr<AuditLog>> AuditLog::open(std::string path, Clock& clock,
+                                                 std::string_view first) {
+  std::unique_ptr<AuditLog> log(new AuditLog(std::move(path), clock));
+  SKEIN_ASSIGN(Fd file, open_file(log->path_));
+  log->use(std::move(file));
+  if (!first.empty()) {
+    log->lines_.append(first).append("\n");
+    log->status_ = log->write(log->lines_);
+  }
+  log->writer_ = std::jthread([log = log.get()](const std::stop_token& stop) { log->work(stop); });
+  return log;
 }
 
-AuditLog::AuditLog(std::string path, Fd file, Clock& clock)
-    : path_(std::move(path)),
-      clock_(clock),
-      file_(std::move(file)),
-      writer_([this](const std::stop_token& stop) { work(stop); }) {}
+AuditLog::AuditLog(std::string path, Clock& clock) : path_(std::move(path)), clock_(clock) {}
 
 AuditLog::~AuditLog() = default;
 
@@ -54,8 +59,14 @@ void AuditLog::say(std::string_view line) {
 }
 
 Result<void> AuditLog::status() const {
-  const std::lock_guard lock(mutex_);
-  return status_;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!status_) return status_;
+  }
+  // Somebody may have taken it away since the last line was written.
+  if (has_its_name()) return {};
+  SKEIN_TRY(open_file(path_));
+  return {};
 }
 
 void AuditLog::set_status(Result<void> status) {
@@ -92,24 +103,46 @@ void AuditLog::work(const std::stop_token& stop) {
   }
 }
 
-Result<void> AuditLog::write(std::string_view text) {
+Result<void> AuditLog::write(std::string& lines) {
   // Another process may have turned it over, and over again until nobody has what is written here.
   if (!has_its_name()) {
-    SKEIN_ASSIGN(file_, open_file(path_));
+    SKEIN_ASSIGN(Fd next, open_file(path_));
+    use(std::move(next));
   }
   struct stat now{};
   if (::fstat(file_.get(), &now) == 0 && now.st_size > 0 &&
-      static_cast<std::uint64_t>(now.st_size) + text.size() > kMaxFileBytes) {
+      static_cast<std::uint64_t>(now.st_size) + lines.size() > kMaxFileBytes) {
     SKEIN_TRY(turn_over());
   }
-  return write_append(file_, path_, text);
+  std::size_t done = 0;
+  while (done < lines.size()) {
+    const ssize_t more = ::write(file_.get(), lines.data() + done, lines.size() - done);
+    if (more < 0 && errno == EINTR) continue;
+    if (more == 0) errno = ENOSPC;
+    if (more <= 0) break;
+    done += static_cast<std::size_t>(more);
+  }
+  const int error = errno;
+  const bool all = done == lines.size();
+  const std::size_t whole = done == 0 ? 0 : lines.rfind('\n', done - 1) + 1;
+  lines.replace(0, whole, done > whole ? "\n" : "");  // what is torn ends there
+  if (all) return {};
+  return tl::unexpected(io_error("write", path_, error));
+}
+
+void AuditLog::use(Fd file) {
+  file_ = std::move(file);
+  struct stat status{};
+  ::fstat(file_.get(), &status);
+  const std::lock_guard lock(mutex_);
+  inode_ = {status.st_dev, status.st_ino};
 }
 
 bool AuditLog::has_its_name() const {
-  struct stat ours{};
   struct stat named{};
-  return ::fstat(file_.get(), &ours) == 0 && ::stat(path_.c_str(), &named) == 0 &&
-         ours.st_dev == named.st_dev && ours.st_ino == named.st_ino;
+  if (::stat(path_.c_str(), &named) != 0) return false;
+  const std::lock_guard lock(mutex_);
+  return inode_ == Inode{named.st_dev, named.st_ino};
 }
 
 Result<void> AuditLog::turn_over() {
@@ -122,7 +155,7 @@ Result<void> AuditLog::turn_over() {
   }
   SKEIN_ASSIGN(Fd next, open_file(path_));
   lock.release();  // before its file goes
-  file_ = std::move(next);
+  use(std::move(next));
   return {};
 }
 

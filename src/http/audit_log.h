@@ -1,6 +1,8 @@
 // A file that says who wrote what: a line for each request that could change something.
 #pragma once
 
+#include <sys/types.h>
+
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -26,8 +28,10 @@ class AuditLog {
   // Of lines that cannot be written yet. Those beyond it are counted, and a line tells how many.
   static constexpr std::size_t kMaxWaitingBytes = std::size_t{8} << 20;
 
-  // Borrows the clock.
-  static Result<std::unique_ptr<AuditLog>> open(std::string path, Clock& clock);
+  // Borrows the clock. `first`, if there is one, is a line that is written when this returns; or
+  // else status() says why it was not.
+  static Result<std::unique_ptr<AuditLog>> open(std::string path, Clock& clock,
+                                                std::string_view first = {});
   // What was said is written first.
   ~AuditLog();
   AuditLog(const AuditLog&) = delete;
@@ -41,11 +45,20 @@ class AuditLog {
   Result<void> status() const;
 
  private:
-  AuditLog(std::string path, Fd file, Clock& clock);
+  // Which file it is, whatever its name.
+  struct Inode {
+    dev_t device = 0;
+    ino_t number = 0;
+    friend bool operator==(const Inode&, const Inode&) = default;
+  };
+
+  AuditLog(std::string path, Clock& clock);
   void work(const std::stop_token& stop);
   std::string lost_line(std::uint64_t lost) const;
   void set_status(Result<void> status);
-  Result<void> write(std::string_view text);
+  // Takes away what was written of them; of a line that was written in part, nothing.
+  Result<void> write(std::string& lines);
+  void use(Fd file);
   bool has_its_name() const;
   Result<void> turn_over();
 
@@ -57,6 +70,7 @@ class AuditLog {
   std::condition_variable_any came_;
   std::string lines_;
   std::uint64_t lost_ = 0;  // behind these
+  Inode inode_;             // of file_
   Result<void> status_;
 
   std::jthread writer_;

@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t kMaxBuffersAtOnce = 64;
 constexpr std::size_t kMaxLingeredBytes = std::size_t{8} << 20;
 constexpr std::chrono::milliseconds kLinger = 2s;
+// Whoever gets an answer sooner is not asked whether it is still there.
+constexpr std::chrono::milliseconds kAskAfter = 1s;
 constexpr std::size_t kSmallBody = std::size_t{16} << 10;
 // What a client takes within the write time-out, or it counts as one that takes nothing.
 constexpr std::size_t kLeastTaken = std::size_t{16} << 10;
@@ -94,17 +96,10 @@ void Connection::wait_for_bytes() {
 
 void Connection::on_readable() {
   if (state_ == State::kClosed) return;
-  // While an answer is under way, bytes wait where they are; only the end of the connection counts.
-  const bool busy =
-      state_ == State::kHandling || state_ == State::kAnswering || state_ == State::kStreaming;
-  error_code error;
-  if (busy) {
-    char byte = 0;
-    const std::size_t there = socket_.receive(asio::buffer(&byte, 1), Socket::message_peek, error);
-    if (error == asio::error::would_block) return wait_for_bytes();
-    if (error || there == 0) return close();
-    return;  // a request that came early: its end is noticed by writing
+  if (state_ == State::kHandling || state_ == State::kAnswering || state_ == State::kStreaming) {
+    return look_for_end();
   }
+  error_code error;
   const std::size_t got = socket_.read_some(asio::buffer(shared_.scratch), error);
   if (error == asio::error::would_block) return wait_for_bytes();
   if (error || got == 0) return close();
@@ -114,6 +109,40 @@ void Connection::on_readable() {
     return wait_for_bytes();
   }
   take({shared_.scratch.data(), got});
+}
+
+// While an answer is under way, bytes wait where they are. Behind them the end of the connection
+// cannot be seen; and who sends nothing more may be gone, or only be done with its requests.
+void Connection::look_for_end() {
+  char byte = 0;
+  error_code error;
+  socket_.receive(asio::buffer(&byte, 1), Socket::message_peek, error);
+  if (error == asio::error::would_block) return wait_for_bytes();
+  ended_ = error == asio::error::eof;
+  if (error && !ended_) return close();
+  ask_at_ = shared_.now + (ended_ ? kAskAfter : shared_.options.heartbeat);
+  wait_for_error();
+  if (ended_ && state_ == State::kStreaming && out_.empty() && !writing_) send_heartbeat();
+}
+
+// Whoever is gone answers what is sent to it with one.
+void Connection::wait_for_error() {
+  if (std::exchange(guarded_, true)) return;
+  socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const error_code&) {
+    self->shared_.now = std::chrono::steady_clock::now();
+    self->close();
+  });
+}
+
+void Connection::ask_if_there() {
+  if (!ask_at_ || shared_.now < *ask_at_ || writing_) return;
+  if (!version_11_) {  // such an answer is not known there
+    if (ended_) close();
+    return;
+  }
+  ask_at_ = shared_.now + shared_.options.heartbeat;
+  queue_text("HTTP/1.1 102 Processing\r\n\r\n");
+  write_some();
 }
 
 void Connection::take(std::string_view bytes) {
@@ -286,6 +315,12 @@ void Connection::queue(Bytes bytes) {
 
 void Connection::queue_text(std::string text) { queue(share(std::move(text))); }
 
+void Connection::send_heartbeat() {
+  if (heartbeat_.empty()) return;
+  queue_text(chunked_ ? fmt::format("{:x}\r\n{}\r\n", heartbeat_.size(), heartbeat_) : heartbeat_);
+  write_some();
+}
+
 void Connection::write_some() {
   if (writing_ || state_ == State::kClosed) return;
   if (out_.empty()) return all_written();
@@ -352,6 +387,7 @@ void Connection::next_request() {
   last_frames_ = false;
   frames_queued_ = false;
   chunked_ = false;
+  ask_at_.reset();
   expect_more(shared_.options.idle_timeout);
   if (shared_.draining) return linger();
   if (unread_.empty()) {
@@ -373,19 +409,19 @@ void Connection::linger() {
 
 void Connection::drain() {
   keep_ = false;
-  if (state_ == State::kIdle) close();
+  if (state_ == State::kIdle) return close();
+  // Nothing was begun for it, and nobody knows when the rest of it comes.
+  if (state_ == State::kBody) malformed(stopping());
 }
 
 void Connection::tick() {
   if (state_ == State::kClosed) return;
-  const bool streaming = state_ == State::kStreaming;
-  if (streaming && out_.empty() && !writing_) {
-    if (shared_.now - last_write_ < shared_.options.heartbeat || heartbeat_.empty()) return;
-    queue_text(chunked_ ? fmt::format("{:x}\r\n{}\r\n", heartbeat_.size(), heartbeat_)
-                        : heartbeat_);
-    return write_some();
+  if (state_ == State::kHandling) return ask_if_there();
+  if (state_ == State::kStreaming && out_.empty() && !writing_) {
+    if (shared_.now - last_write_ >= shared_.options.heartbeat) send_heartbeat();
+    return;
   }
-  if (state_ == State::kHandling || shared_.now < deadline_) return;
+  if (shared_.now < deadline_) return;
   if (state_ == State::kHead || state_ == State::kBody) {
     ++shared_.dropped;
     return malformed(Problem(408, "too_slow", "the request took too long to arrive"));

@@ -72,6 +72,9 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
 
   void wait_for_bytes();
   void on_readable();
+  void look_for_end();
+  void wait_for_error();
+  void ask_if_there();
   void take(std::string_view bytes);
   void read_requests();
   void begin_call();
@@ -82,6 +85,7 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   bool make_room(std::size_t bytes);
   void queue(Bytes bytes);
   void queue_text(std::string text);
+  void send_heartbeat();
   void write_some();
   void on_written(std::size_t bytes);
   void all_written();
@@ -93,7 +97,11 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   ConnectionShared& shared_;
   State state_ = State::kIdle;
   SteadyTime deadline_{};
-  bool waiting_ = false;    // for bytes
+  bool waiting_ = false;  // for bytes
+  bool guarded_ = false;  // an error of the connection is waited for
+  bool ended_ = false;    // the client sends nothing more; it may still read
+  // Reading does not tell whether the client is there: it is asked then.
+  std::optional<SteadyTime> ask_at_{};
   bool keep_ = true;        // after this request
   bool head_only_ = false;  // HEAD
   bool chunked_ = false;    // the stream's answer

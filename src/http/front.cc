@@ -68,9 +68,9 @@ tl::expected<void, Problem> read_target(std::string_view target, Request& reques
 }
 
 bool is_json_type(std::string_view type) {
-  const std::string_view media = type.substr(0, type.find(';'));
-  return media.starts_with("application/json") || media.ends_with("+json") ||
-         media.starts_with("application/json ");
+  std::string media(type.substr(0, type.find_first_of("; \t")));
+  for (char& c : media) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return media == "application/json" || media.ends_with("+json");
 }
 
 // In the audit log.
@@ -142,12 +142,8 @@ tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
                   fmt::format("this needs a key with access {}; this one has {}",
                               to_string(route.access), to_string(who.access)));
   }
-  if (stopping_) {
-    Problem problem(503, "stopping", "the server stops");
-    problem.headers.push_back({"Retry-After", "1"});
-    return tl::unexpected(std::move(problem));
-  }
-  if (!rate_.take(who.key_id, call.started)) {
+  if (stopping_) return tl::unexpected(stopping());
+  if (!route.unlimited && !rate_.take(who.key_id, call.started)) {
     Problem problem(429, "too_many_requests",
                     fmt::format("at most {} requests a second with one key",
                                 parts_.options.max_requests_per_second));
@@ -157,10 +153,12 @@ tl::expected<void, Problem> Front::admit(RequestCall& call, Head& head) {
   return admit_body(call, head);
 }
 
-tl::expected<void, Problem> Front::admit_body(const RequestCall& call, const Head& head) const {
+tl::expected<void, Problem> Front::admit_body(RequestCall& call, const Head& head) const {
   const Route& route = *call.matched->route;
   if (leaves_a_line(route) && parts_.audit != nullptr) {
-    if (auto good = parts_.audit->status(); !good) return tl::unexpected(Problem(good.error()));
+    const auto good = parts_.audit->status();
+    if (!good && route.access >= Access::kWrite) return tl::unexpected(Problem(good.error()));
+    if (!good) call.request.read_only = good.error().message;
   }
   const bool has_body = head.chunked || head.content_length.value_or(0) > 0;
   if (!has_body) return {};

@@ -62,7 +62,7 @@ class Front final : public Receiver {
   friend class RequestCall;
 
   tl::expected<void, Problem> admit(RequestCall& call, Head& head);
-  tl::expected<void, Problem> admit_body(const RequestCall& call, const Head& head) const;
+  tl::expected<void, Problem> admit_body(RequestCall& call, const Head& head) const;
   std::optional<Response> preflight(const Head& head) const;
   std::string request_id(const Head& head);
   // Whether one more stream of that caller is within the limits; counts it if so, and once.

@@ -31,7 +31,8 @@ class Listener final : public IoThread {
   // Who does what would keep the thread too long for its fibers. Before start().
   void set_elsewhere(std::function<void(Fibers::Work)> elsewhere);
 
-  // No new connections; those that are idle are closed, others after their answer.
+  // No new connections; those that are idle are closed, others after their answer. Requests whose
+  // body is still on its way are refused.
   void drain();
   // Closes all that is left and ends the thread.
   void stop();

@@ -64,9 +64,12 @@ class OutboxStream final : public Stream {
   const ThreadId topic_;
 };
 
-mcp::Caller caller_of(const Caller& caller) {
+mcp::Caller caller_of(const Request& request) {
+  const Caller& caller = request.caller;
+  std::string read_only = request.read_only;
+  if (!caller.may(Access::kWrite)) read_only = "this key may only read";
   return {.key = caller.key_id,
-          .may_write = caller.may(Access::kWrite),
+          .read_only = std::move(read_only),
           .all_agents = caller.all_agents,
           .agents = caller.agents};
 }
@@ -101,7 +104,7 @@ Route route_for(const std::shared_ptr<McpFace>& face, const char* method, const 
   }
   route.handler = [face](Service& service, Request& request) -> Reply {
     mcp::HttpAsked asked{request.method, request.headers, std::move(request.body),
-                         caller_of(request.caller)};
+                         caller_of(request)};
     return answer_later([face, &service, asked = std::move(asked)](const Answer& answer) {
       face->http.handle(asked, [answer, &service](mcp::HttpReply reply) {
         answer(response_of(std::move(reply), service));

@@ -17,6 +17,7 @@ Route health() {
   route.access = Access::kOpen;
   route.responses = {{200, "It does.", kStatusSchema}};
   route.quick = true;
+  route.unlimited = true;
   route.handler = [](Service&, Request&) -> Reply {
     return json_response(std::string(R"({"status":"ok"})"));
   };
@@ -32,6 +33,7 @@ Route readiness(std::function<bool()> stopping) {
   route.summary = "Whether requests can be sent here: the store can be read, and nobody stops it";
   route.access = Access::kOpen;
   route.responses = {{200, "They can.", kStatusSchema}, {503, "They cannot.", {}}};
+  route.unlimited = true;
   route.handler = [stopping = std::move(stopping)](Service& service, Request&) -> Reply {
     if (stopping()) return refuse(503, "stopping", "the server stops");
     ScanRange range;

@@ -50,6 +50,8 @@ struct Request {
   // Its id. Of a `quick` route that is answered at once this is all there is, and nobody has looked
   // whether there is such a thread.
   std::optional<ThreadId> thread_id;
+  // Of an `audited` route: why nothing may be changed now; empty: it may.
+  std::string read_only;
   // Of a `brief` route: others wait for this one, see Route.
   bool brief = false;
   // Asked for when the server stops.

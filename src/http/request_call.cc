@@ -18,16 +18,25 @@ constexpr std::size_t kPullBytes = std::size_t{64} << 10;
 // Noted instead of a status, where nobody was left to be told one.
 constexpr int kClientGone = 499;
 
-Problem stopping() {
-  Problem problem(503, "stopping", "the server stops");
-  problem.headers.push_back({"Retry-After", "1"});
-  return problem;
+Problem internal_problem() {
+  return {500, "internal", "something went wrong; the log has it under the request's id"};
 }
 
 Problem overloaded(std::string why) {
   Problem problem(503, "overloaded", std::move(why));
   problem.headers.push_back({"Retry-After", "1"});
   return problem;
+}
+
+// Whatever a library throws, out of memory included, is the end of this request alone.
+template <class Work>
+auto guarded(const std::weak_ptr<RequestCall>& call, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::exception& error) {
+    if (const auto still = call.lock()) return tl::unexpected(still->failed(error));
+    return tl::unexpected(internal_problem());
+  }
 }
 
 // A stream, looked at for its reader.
@@ -41,10 +50,14 @@ class StreamLook final : public Ongoing {
 
   Found look() override {
     Stream::Pulled pulled;
-    if (auto got = stream_->pull(kPullBytes)) {
+    auto got = guarded(call_, [&]() -> tl::expected<Stream::Pulled, Problem> {
+      SKEIN_ASSIGN(Stream::Pulled some, stream_->pull(kPullBytes));
+      return some;
+    });
+    if (got) {
       pulled = std::move(*got);
     } else {
-      const Response problem = problem_response(Problem(std::move(got.error())), request_id_);
+      const Response problem = problem_response(got.error(), request_id_);
       pulled.frames = {share(sse_frame("error", *problem.body))};
       pulled.ended = true;
     }
@@ -71,7 +84,7 @@ class WaitLook final : public Ongoing {
   std::vector<Topic> topics() const override { return waiting_->topics; }
 
   Found look() override {
-    auto polled = waiting_->poll();
+    auto polled = guarded(call_, [&] { return waiting_->poll(); });
     if (polled && !*polled) return {};
     auto reply = std::make_shared<Reply>(polled ? Reply(std::move(**polled))
                                                 : tl::unexpected(std::move(polled.error())));
@@ -154,21 +167,18 @@ void RequestCall::run_on_a_thread() {
 void RequestCall::run() { answer(handle()); }
 
 Reply RequestCall::handle() {
-  // Whatever a library throws, out of memory included, is the end of this request alone.
-  try {
+  return guarded(weak_from_this(), [this]() -> Reply {
     SKEIN_TRY(front_.parts_.routes.check(*matched, request));
     if (!request.thread_id) {
       if (auto good = find_agent(); !good) return tl::unexpected(std::move(good.error()));
     }
     return matched->route->handler(front_.parts_.service, request);
-  } catch (const std::exception& error) {
-    return failed(error);
-  }
+  });
 }
 
-Reply RequestCall::failed(const std::exception& error) const {
+Problem RequestCall::failed(const std::exception& error) const {
   front_.parts_.service.log("request " + request.id + " failed: " + error.what());
-  return refuse(500, "internal", "something went wrong; the log has it under the request's id");
+  return internal_problem();
 }
 
 tl::expected<void, Problem> RequestCall::find_agent() {
@@ -206,7 +216,7 @@ void RequestCall::answer(Reply reply) {
     try {
       return start(late);
     } catch (const std::exception& error) {
-      return late(failed(error));
+      return late(tl::unexpected(failed(error)));
     }
   }
   auto shared = std::make_shared<Reply>(std::move(reply));
@@ -317,17 +327,21 @@ void RequestCall::over(bool complete) {
 }
 
 void RequestCall::tell_abandoned(std::shared_ptr<Stream> stream, std::shared_ptr<Waiting> waiting) {
-  front_.parts_.pool.submit_always([stream = std::move(stream), waiting = std::move(waiting)] {
-    if (stream) stream->abandoned();
-    if (waiting && waiting->abandoned) waiting->abandoned();
-  });
+  front_.parts_.pool.submit_always(
+      [call = weak_from_this(), stream = std::move(stream), waiting = std::move(waiting)] {
+        guarded(call, [&]() -> Reply {
+          if (stream) stream->abandoned();
+          if (waiting && waiting->abandoned) waiting->abandoned();
+          return no_content();
+        });
+      });
 }
 
 void RequestCall::look_at_time(SteadyTime now) {
   if (!waiting_ || answered_ || waiting_->timeout.count() == 0) return;
   if (now < started + waiting_->timeout || std::exchange(late_, true)) return;
   front_.parts_.pool.submit_always([self = shared_from_this(), waiting = waiting_] {
-    self->answer(waiting->late ? waiting->late()
+    self->answer(waiting->late ? guarded(self, [&] { return waiting->late(); })
                                : Reply(refuse(504, "timeout", "it did not happen in time")));
   });
 }

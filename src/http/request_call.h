@@ -33,6 +33,8 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   // What is waited for may have waited long enough.
   void look_at_time(SteadyTime now);
   void tell_frames(std::vector<Bytes> frames, bool ended);
+  // Any thread: whatever was thrown while it was worked on, as its answer.
+  Problem failed(const std::exception& error) const;
 
   Request request;
   std::optional<Matched> matched;
@@ -50,7 +52,6 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   void run();                                // pool
   Reply handle();                            // pool
   tl::expected<void, Problem> find_agent();  // pool
-  Reply failed(const std::exception& error) const;
   void begin_stream(Response response);
   void begin_waiting(std::unique_ptr<Waiting> waiting);
   void begin_lasting();

@@ -69,6 +69,12 @@ Problem::Problem(Error error)
   if (error.code == ErrorCode::kIo) headers.push_back({"Retry-After", "1"});
 }
 
+Problem stopping() {
+  Problem problem(503, "stopping", "the server stops");
+  problem.headers.push_back({"Retry-After", "1"});
+  return problem;
+}
+
 struct Answer::State {
   explicit State(Give with) : give(std::move(with)) {}
   ~State() {

@@ -28,6 +28,9 @@ struct Problem {
   std::vector<HttpHeader> headers{};
 };
 
+// 503: the server stops.
+Problem stopping();
+
 struct Response;
 
 // What a handler answers. SKEIN_TRY and SKEIN_ASSIGN work in functions that return it.

@@ -64,7 +64,8 @@ struct Route {
   std::string summary;
   std::string description = {};
   Access access = Access::kAdmin;
-  // Noted like a write, whatever its access: what it is asked for may change something.
+  // Noted like a write, whatever its access: what it is asked for may change something, unless
+  // Request::read_only says why it must not.
   bool audited = false;
   AgentOf agent = AgentOf::kNone;
   std::vector<Parameter> parameters = {};  // those of the path may be left out: they are texts
@@ -73,6 +74,8 @@ struct Route {
   // Its handler never blocks, not even on the store: small requests of callers that see all agents
   // are answered by the thread that does all I/O, without Request::thread.
   bool quick = false;
+  // No limit counts it: whoever looks after the server is answered however often others ask.
+  bool unlimited = false;
   // Its handler reads and writes a little: small requests are answered by a fiber of the thread
   // that does all I/O, where the store allows it. There Request::brief is set, and the handler
   // answers done_elsewhere(), before it has written anything, if it would take longer after all.

@@ -99,6 +99,9 @@ class Server::Impl {
   Clock& clock;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<Pool> pool;
+  // What fibers leave to others, with a thread of its own: those of the pool may all be waiting for
+  // that very thing.
+  std::unique_ptr<Pool> elsewhere;
   std::unique_ptr<WorkerThreads> threads;
   std::unique_ptr<StreamDesk> desk;
   std::unique_ptr<Service> service;
@@ -123,11 +126,14 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   SKEIN_TRY(keys.refresh());
   SKEIN_TRY(check_address(options, keys));
   if (!options.audit_file.empty()) {
-    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file, clock));
+    const std::string first =
+        JsonObject().add("at", clock.now().str()).add("message", "the server starts").str();
+    SKEIN_ASSIGN(audit, AuditLog::open(options.audit_file, clock, first));
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
-  listener->set_elsewhere([this](Fibers::Work work) { pool->submit_always(std::move(work)); });
+  elsewhere = std::make_unique<Pool>(1, 0);
+  listener->set_elsewhere([this](Fibers::Work work) { elsewhere->submit_always(std::move(work)); });
   threads = parts.make_thread ? std::make_unique<WorkerThreads>(std::move(parts.make_thread))
                               : std::make_unique<WorkerThreads>();
   desk = std::make_unique<StreamDesk>(*pool, *listener);
@@ -190,8 +196,9 @@ void Server::Impl::stop() {
       std::this_thread::sleep_for(2ms);
     }
   };
-  listener->drain();
+  // In this order: no request is let in whose body would be waited for.
   on_io([this] { front->stop(); });
+  listener->drain();
   if (background) background->stop();
   service->runner().close(options.drain);
   // What was waited for has happened, and is being told.
@@ -204,6 +211,7 @@ void Server::Impl::stop() {
   listener->stop();
   threads.reset();
   pool->stop();
+  elsewhere->stop();
   housekeeper = {};
   say("stopped");
 }

@@ -32,8 +32,8 @@ inline constexpr std::string_view kForAllAgents =
 
 // Whoever asks, and what it may do. Over standard streams it is the person who started the server.
 struct Caller {
-  std::string key;  // that it came with; empty: none
-  bool may_write = true;
+  std::string key;          // that it came with; empty: none
+  std::string read_only{};  // why it must not change anything; empty: it may
   bool all_agents = true;
   std::vector<std::string> agents{};  // if not all
 

@@ -192,8 +192,8 @@ Server::Answer Server::call_tool(JsonFields& fields, const Exchange& exchange, P
   const std::string purpose = purpose_of("tools/call", tool.name, object.text(), exchange);
   const auto with = with_input(exchange, fields, purpose);
   if (!with) return tl::unexpected(with.error());
-  if (!tool.read_only && !exchange.caller.may_write) {
-    return tool_result(tool, {.text = "this key may only read", .is_error = true}, exchange);
+  if (!tool.read_only && !exchange.caller.read_only.empty()) {
+    return tool_result(tool, {.text = exchange.caller.read_only, .is_error = true}, exchange);
   }
   if (tool.of_workspace && !exchange.caller.all_agents) {
     return tool_result(tool, {.text = std::string(kForAllAgents), .is_error = true}, exchange);

@@ -1,6 +1,8 @@
 // `skein serve` as a process of its own.
 #pragma once
 
+#include <algorithm>
+#include <boost/json/parse.hpp>
 #include <csignal>
 #include <string>
 #include <vector>

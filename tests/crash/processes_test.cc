@@ -5,12 +5,16 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "core/file.h"
+#include "core/file_lock.h"
 #include "crash/harness/disk.h"
 #include "crash/harness/figures.h"
 #include "crash/harness/journal.h"
@@ -119,6 +123,48 @@ TEST_P(Processes, AHolderWhomNobodyReplacedWritesOn) {
   first.signal(SIGCONT);
   EXPECT_EQ(first.wait(std::chrono::seconds(60)).code, 1);
   EXPECT_EQ(store->get(id).value()->last_seq, 2U) << read_file(folder_ / "said");
+}
+
+// As a process has it that was stopped while it wrote.
+class SqliteLock {
+ public:
+  explicit SqliteLock(const std::string& url)
+      : file_(open_file(url.substr(url.find(':') + 1) + ".lock", O_RDWR).value()),
+        lock_(FileLock::acquire(file_.get(), 0, LockMode::kExclusive).value()) {}
+
+ private:
+  const Fd file_;
+  const FileLock lock_;
+};
+
+TEST(StoppedProcesses, KeepTheWritesOfOthersWaitingForHalfAMinute) {
+  const TempFolder folder;
+  const std::string url = store_url("sqlite", folder.path());
+  auto store = open_store(url).value();
+  std::atomic<int> written{0};
+  std::atomic<int> refused{0};
+  const auto create = [&] {
+    NewThread thread;
+    thread.agent_id = "patient";
+    const auto made = store->create(thread);
+    ++(made ? written : refused);
+    if (!made) EXPECT_NE(made.error().message.find(".lock for 30 s"), std::string::npos);
+    if (!made) EXPECT_EQ(made.error().code, ErrorCode::kIo);
+  };
+  std::vector<std::jthread> writers;
+  {
+    const SqliteLock stopped(url);
+    for (int i = 0; i < 4; ++i) writers.emplace_back(create);
+    EXPECT_TRUE(store->list({}).has_value());  // who reads does not wait
+    ASSERT_TRUE(wait_until([&] { return refused == 3; }, std::chrono::minutes(2)));
+    create();
+    EXPECT_EQ(refused, 4);
+  }
+  writers.clear();
+  EXPECT_EQ(written, 1);
+  create();
+  EXPECT_EQ(written, 2);
+  EXPECT_EQ(store->list({}).value().threads.size(), 2U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, Processes, testing::Values("jsonl", "sqlite", "postgres"),

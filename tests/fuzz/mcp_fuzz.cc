@@ -90,7 +90,7 @@ void take(std::string_view line, mcp::Peer& peer, std::string_view header) {
   }
   // Subscriptions start a thread that looks at files.
   if (request.method == "resources/subscribe") return;
-  exchange->caller.may_write = false;
+  exchange->caller.read_only = "this key may only read";
   exchange->send = [](const std::string& told) {
     FUZZ_CHECK(told.find('\n') == std::string::npos);
     FUZZ_CHECK(parse_rpc(told).has_value());

@@ -73,6 +73,8 @@ bool HttpConnection::send(std::string_view bytes) {
   return true;
 }
 
+void HttpConnection::end_sending() { ::shutdown(fd_.get(), SHUT_WR); }
+
 void HttpConnection::send_request(std::string_view method, std::string_view target,
                                   std::string_view body, const std::vector<HttpHeader>& headers) {
   std::string text(method);
@@ -140,7 +142,7 @@ Answered HttpConnection::read_head() {
 
 Answered HttpConnection::read_answer() {
   Answered answered = read_head();
-  while (answered.status == 100) answered = read_head();
+  while (answered.status / 100 == 1) answered = read_head();
   if (answered.status == 0 || answered.status == 204) return answered;
   if (chunked_) {
     std::string line;

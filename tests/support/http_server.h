@@ -35,6 +35,8 @@ class HttpConnection {
 
   // False: the peer is gone.
   bool send(std::string_view bytes);
+  // Nothing more is sent; answers are still read.
+  void end_sending();
   // One request with Host and, where there is a body, Content-Length and a Content-Type of JSON.
   Answered ask(std::string_view method, std::string_view target, std::string_view body = {},
                const std::vector<HttpHeader>& headers = {});

@@ -116,6 +116,7 @@ class FiberThread {
   void start(Fibers::Work work) {
     EXPECT_TRUE(fibers_.start(std::move(work), [this] { ++over_; }));
   }
+  void settle() { fibers_.settle(); }
   // Until all are over.
   void run() {
     while (fibers_.size() > 0) {
@@ -236,6 +237,62 @@ TEST(GroupCommit, ServesThreadsAndFibersTogether) {
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(executed, 8 * 300);
   EXPECT_EQ(thread.over(), 4);
+}
+
+// Cannot take any until it is let.
+class Stuck {
+ public:
+  bool execute(GroupCommit::Batch& batch) {
+    if (!batch.may_wait()) return false;
+    go_.wait();
+    for (GroupCommit::Request* request : batch.gather())
+      ++static_cast<Numbered*>(request)->executed;
+    return true;
+  }
+  void go() { go_.count_down(); }
+
+  std::atomic<int> done{0};
+  std::atomic<int> refused{0};
+  GroupCommit group{{.patience = std::chrono::milliseconds(50)},
+                    [this](GroupCommit::Batch& batch) { return execute(batch); }};
+
+  void submit() {
+    Numbered request;
+    const bool accepted = group.submit(request);
+    EXPECT_EQ(request.executed, accepted ? 1 : 0);
+    ++(accepted ? done : refused);
+  }
+
+ private:
+  std::latch go_{1};
+};
+
+TEST(GroupCommit, RefusesAllButTheFirstWhenItCannotBegin) {
+  Stuck stuck;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 5; ++i) threads.emplace_back([&] { stuck.submit(); });
+  while (stuck.refused < 4) std::this_thread::yield();
+  stuck.submit();  // is not kept waiting at all
+  EXPECT_EQ(stuck.refused, 5);
+  stuck.go();
+  threads.clear();
+  EXPECT_EQ(stuck.done, 1);
+  stuck.submit();
+  EXPECT_EQ(stuck.done, 2);
+}
+
+TEST(GroupCommit, RefusesFibersToo) {
+  Stuck stuck;
+  FiberThread thread;
+  for (int i = 0; i < 3; ++i) thread.start([&] { stuck.submit(); });
+  while (stuck.refused < 2) {
+    thread.start([&] { stuck.submit(); });
+    thread.settle();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  stuck.go();
+  thread.run();
+  EXPECT_EQ(stuck.done, 1);
 }
 
 }  // namespace

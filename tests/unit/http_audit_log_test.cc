@@ -1,8 +1,10 @@
 // Lines that are noted whatever happens to their file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -67,6 +69,42 @@ TEST_F(AuditLogTest, AFileThatWasTakenAwayIsMadeAgain) {
   say_and_close(std::move(log), "here");
   EXPECT_EQ(contents(path_), "here\n");
   EXPECT_EQ(contents(older(9)), "");
+}
+
+TEST_F(AuditLogTest, ANameThatCannotBeWrittenAnyMoreIsNoticedBeforeTheNextLine) {
+  const auto log = open();
+  EXPECT_TRUE(log->status());
+  fs::remove(path_);
+  EXPECT_TRUE(log->status());  // it is made again
+  fs::remove(path_);
+  fs::create_directory(path_);
+  ASSERT_FALSE(log->status());
+  EXPECT_THAT(log->status().error().message, HasSubstr(path_.string()));
+  fs::remove(path_);
+  EXPECT_TRUE(log->status());
+}
+
+TEST_F(AuditLogTest, AFirstLineThatCannotBeWrittenIsToldFromTheBeginning) {
+  fs::create_symlink("/dev/full", path_);
+  auto log = must(AuditLog::open(path_.string(), system_clock(), "first"));
+  EXPECT_FALSE(log->status());
+  fs::remove(path_);
+  while (!log->status()) std::this_thread::sleep_for(1ms);
+  log = nullptr;
+  EXPECT_EQ(contents(path_), "first\n");
+}
+
+TEST_F(AuditLogTest, ALineThatWasWrittenInPartIsWrittenAgainAndNoOther) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &limit), 0);
+  const rlimit little{.rlim_cur = 7, .rlim_max = limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &little), 0);
+  auto log = must(AuditLog::open(path_.string(), system_clock(), "1111\n2222\n3333"));
+  EXPECT_FALSE(log->status());
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  while (!log->status()) std::this_thread::sleep_for(1ms);
+  EXPECT_EQ(contents(path_), "1111\n22\n2222\n3333\n");
 }
 
 TEST_F(AuditLogTest, AFileThatOthersFilledIsTurnedOverOnce) {

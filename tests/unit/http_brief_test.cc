@@ -9,6 +9,7 @@
 
 #include "core/fibers.h"
 #include "core/file_lock.h"
+#include "core/try.h"
 #include "http/route.h"
 #include "support/http_server.h"
 
@@ -79,6 +80,8 @@ TEST_P(BriefRequests, OfOnePipeAreAnsweredInTheirOrder) {
 
 class BriefWrites : public testing::Test {
  protected:
+  explicit BriefWrites(TestServer::Setup setup = {}) : server_(std::move(setup)) {}
+
   // As another process has it that writes, or was stopped while it did.
   FileLock others_lock() {
     const auto path = server_.folder() / ".skein" / "skein.db.lock";
@@ -117,6 +120,58 @@ TEST_F(BriefWrites, ThatWaitWhenTheServerStopsAreDone) {
   EXPECT_EQ(connection.read_answer().status, 200);
   stopping.join();
   EXPECT_EQ(server_.store().list({}).value().threads.size(), 1U);
+}
+
+// One thread in the pool, and routes that keep it: by waiting for the test, and by writing.
+class BriefWritesBesidesOthers : public BriefWrites {
+ protected:
+  BriefWritesBesidesOthers() : BriefWrites(setup()) {}
+  ~BriefWritesBesidesOthers() override { go(); }
+
+  TestServer::Setup setup() {
+    http::RouteSet set;
+    set.name = "more";
+    set.prefix = "/more/";
+    const auto add = [&](const char* name, http::Handler handler) {
+      http::Route& route = set.routes.emplace_back();
+      route.method = "POST";
+      route.path = std::string("/more/") + name;
+      route.name = name;
+      route.access = http::Access::kWrite;
+      route.handler = std::move(handler);
+    };
+    add("wait", [this](Service&, http::Request&) -> http::Reply {
+      go_.wait(false);
+      return http::no_content();
+    });
+    add("write", [](Service& service, http::Request&) -> http::Reply {
+      SKEIN_TRY(service.threads().create({.agent_id = "helper"}));
+      return http::no_content();
+    });
+    http::ServerOptions options;
+    options.threads = 1;
+    return {.options = options, .more_routes = {set}};
+  }
+  void go() {
+    go_ = true;
+    go_.notify_all();
+  }
+
+  std::atomic<bool> go_{false};
+};
+
+TEST_F(BriefWritesBesidesOthers, AreDoneAlsoWhenAllThreadsWaitForThem) {
+  FileLock lock = others_lock();
+  std::vector<std::unique_ptr<HttpConnection>> asked;
+  for (const char* path : {"/more/wait", "/more/write", "/threads"}) {
+    asked.push_back(std::make_unique<HttpConnection>(server_.port()));
+    asked.back()->send_request("POST", path, path[1] == 't' ? "{}" : "");
+    EXPECT_EQ(server_.ask("GET", "/healthz").status, 200);  // it has come that far
+  }
+  go();
+  std::this_thread::sleep_for(50ms);
+  lock.release();
+  for (const auto& connection : asked) EXPECT_EQ(connection->read_answer().status / 100, 2);
 }
 
 TEST(BriefRoutes, AreCalledAgainOnAnotherThreadWhereTheyAskForIt) {

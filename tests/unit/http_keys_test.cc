@@ -185,7 +185,8 @@ TEST(HttpKeys, EachWriteLeavesALineOfAudit) {
               403);
   }
   const std::string lines = contents(options.audit_file);
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 4) << lines;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 4) << lines;
+  EXPECT_THAT(lines.substr(0, lines.find('\n')), HasSubstr("the server starts"));
   EXPECT_THAT(lines, HasSubstr(thread));
   EXPECT_THAT(lines, HasSubstr(std::string(id_of_key(key))));
   EXPECT_THAT(lines, HasSubstr("\"route\":\"everything\",\"status\":403"));
@@ -237,7 +238,7 @@ TEST(HttpKeys, AWriteLeavesALineOfAuditAlsoWhenItsClientWentAway) {
   const std::string lines = contents(options.audit_file);
   EXPECT_THAT(lines, HasSubstr("\"route\":\"slow\",\"status\":204"));
   EXPECT_THAT(lines, HasSubstr("\"route\":\"never\",\"status\":499"));
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 2) << lines;
 }
 
 constexpr const char* kInitialize =
@@ -261,17 +262,37 @@ TEST(HttpKeys, EachMessageOfMcpLeavesALineOfAudit) {
   const std::string lines = contents(options.audit_file);
   EXPECT_THAT(lines, HasSubstr("\"route\":\"mcpMessage\",\"status\":200"));
   EXPECT_THAT(lines, HasSubstr("\"route\":\"mcpEnd\",\"status\":400"));
-  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2) << lines;
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 2) << lines;
 }
 
 TEST(HttpKeys, WhatCannotBeNotedIsNotDone) {
   http::ServerOptions options;
   options.audit_file = "/dev/full";
   TestServer server(with_test_routes(options));
-  while (server.ask("POST", "/test/echo", "[]").status == 200) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(server.ask("POST", "/test/echo", "[]").status, 503);
-  EXPECT_EQ(server.ask("POST", "/mcp", kInitialize).status, 503);
+  EXPECT_EQ(server.ask("POST", "/test/echo", "[]").status, 503);
   EXPECT_EQ(server.ask("GET", "/test/large?bytes=1").status, 200);
+}
+
+TEST(HttpKeys, MessagesOfMcpThatCannotBeNotedMayOnlyRead) {
+  http::ServerOptions options;
+  options.audit_file = "/dev/full";
+  TestServer server(with_test_routes(options));
+  std::vector<HttpHeader> headers = {{"Accept", "application/json, text/event-stream"}};
+  HttpConnection connection(server.port());
+  const Answered begun = connection.ask("POST", "/mcp", kInitialize, headers);
+  EXPECT_EQ(begun.status, 200);
+  headers.push_back({"Mcp-Session-Id", begun.header("mcp-session-id")});
+  const auto call = [&](const std::string& tool) {
+    return connection
+        .ask("POST", "/mcp",
+             R"({"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":")" + tool + "\"}}",
+             headers)
+        .body;
+  };
+  EXPECT_THAT(call("list_threads"), HasSubstr("\"total_open\":0"));
+  EXPECT_THAT(call("create_conversation"), HasSubstr("cannot write"));
+  EXPECT_TRUE(server.store().list({})->threads.empty());
 }
 
 TEST(HttpOrigins, ARequestMustBeForANameOfTheServer) {

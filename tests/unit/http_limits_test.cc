@@ -239,12 +239,24 @@ TEST(HttpLimits, AKeyMayAskOnlySoOften) {
   options.max_requests_per_second = 1;
   TestServer server(with_test_routes(options));
   HttpConnection connection(server.port());
-  Answered answered = connection.ask("GET", "/healthz");
+  Answered answered = connection.ask("GET", "/test/large");
   EXPECT_EQ(answered.status, 200);
   // As soon as two of them come within a second.
-  while (answered.status == 200) answered = connection.ask("GET", "/healthz");
+  while (answered.status == 200) answered = connection.ask("GET", "/test/large");
   EXPECT_EQ(answered.status, 429);
   EXPECT_EQ(answered.header("retry-after"), "1");
+}
+
+TEST(HttpLimits, WhoeverLooksAfterTheServerMayAskAlways) {
+  http::ServerOptions options;
+  options.max_requests_per_second = 1;
+  TestServer server(with_test_routes(options));
+  HttpConnection connection(server.port());
+  for (int i = 0; i < 50; ++i) {
+    connection.ask("GET", "/docs");
+    EXPECT_EQ(connection.ask("GET", "/healthz").status, 200);
+    EXPECT_EQ(connection.ask("GET", "/readyz").status, 200);
+  }
 }
 
 TEST(HttpLimits, WhatTheRouteTakesFromThePoolIsBounded) {

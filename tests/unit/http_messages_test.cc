@@ -196,6 +196,15 @@ TEST_F(HttpMessages, BodiesMustBeWhatTheRouteWants) {
   const Answered plain =
       connection.ask("POST", "/test/echo", "[]", {{"Content-Type", "text/plain"}});
   EXPECT_EQ(plain.status, 415) << plain;
+  const auto status_of_type = [&](const char* type) {
+    return HttpConnection(server_.port())
+        .ask("POST", "/test/echo", "[]", {{"Content-Type", type}})
+        .status;
+  };
+  for (const char* json : {"Application/JSON", "application/json ; charset=utf-8", "a/b+json"}) {
+    EXPECT_EQ(status_of_type(json), 200) << json;
+  }
+  EXPECT_EQ(status_of_type("application/json-seq"), 415);
   const Answered broken = server_.ask("POST", "/test/echo", "{\"a\":");
   EXPECT_EQ(broken.status, 400) << broken;
   EXPECT_EQ(server_.ask("POST", "/test/echo", "\"\xff\"").status, 400);

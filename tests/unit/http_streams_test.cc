@@ -320,6 +320,45 @@ TEST_F(HttpStreams, WhoeverWorksOnAnAnswerElsewhereEndsWithTheServerAndIsHeard) 
   EXPECT_EQ(connection.read_answer().body, "\"stopped\"");
 }
 
+class Throwing final : public http::Stream {
+ public:
+  std::vector<Topic> topics() const override { return {Topic::all()}; }
+  Result<Pulled> pull(std::size_t /*max_bytes*/) override { throw std::runtime_error("pulled"); }
+  void abandoned() override { throw std::runtime_error("abandoned"); }
+};
+
+TEST_F(HttpStreams, WhateverIsThrownByThemIsTheEndOfThatRequestAlone) {
+  TestServer::Setup setup = with_test_routes();
+  const auto add = [&](const char* name, http::Handler handler) {
+    setup.more_routes[0].routes.push_back(
+        route("GET", std::string("/test/") + name, name, http::Access::kRead, std::move(handler)));
+  };
+  using Polled = tl::expected<std::optional<http::Response>, http::Problem>;
+  add("stream", [](Service&, http::Request&) -> http::Reply {
+    return http::stream_response(std::make_unique<Throwing>());
+  });
+  add("polled", [](Service&, http::Request&) -> http::Reply {
+    return http::wait_for(
+        {.topics = {Topic::all()}, .poll = []() -> Polled { throw std::runtime_error("polled"); }});
+  });
+  add("late", [](Service&, http::Request&) -> http::Reply {
+    return http::wait_for({.topics = {Topic::all()},
+                           .poll = [] { return Polled(std::nullopt); },
+                           .timeout = 1ms,
+                           .late = []() -> http::Reply { throw std::runtime_error("late"); }});
+  });
+  TestServer server(std::move(setup));
+  HttpConnection reader(server.port());
+  reader.send_request("GET", "/test/stream");
+  EXPECT_EQ(reader.read_head().status, 200);
+  const auto told = reader.next_event();
+  ASSERT_TRUE(told.has_value());
+  EXPECT_EQ(told->type, "error");
+  EXPECT_EQ(server.ask("GET", "/test/polled").status, 500);
+  EXPECT_EQ(server.ask("GET", "/test/late").status, 500);
+  EXPECT_EQ(server.ask("GET", "/healthz").status, 200);
+}
+
 // A run would have its time; who only waits for news is not kept waiting for that.
 TEST_F(HttpStreams, WhoWaitsForChangesIsAnsweredAsSoonAsTheServerStops) {
   TestServer::Setup setup = with_test_routes();

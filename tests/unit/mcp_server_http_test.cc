@@ -377,7 +377,7 @@ TEST_F(McpOverHttpParts, TakesArraysInTheOneVersionThatHasThem) {
 TEST_F(McpOverHttpParts, LetsAKeyThatMayOnlyReadReadItsAgentsOnly) {
   auto create =
       modern("tools/call", R"("name":"create_thread","arguments":{"text":"x"})", "create_thread");
-  create.caller.may_write = false;
+  create.caller.read_only = "this key may only read";
   EXPECT_THAT(ask(create).body, HasSubstr("this key may only read"));
   const auto made =
       ask(modern("tools/call", R"("name":"create_conversation","arguments":{"agent":"mine"})",

@@ -141,6 +141,42 @@ TEST(RestHostile, Parameters) {
   EXPECT_EQ(world.traces(), before);
 }
 
+bool is_cursor(const http::Parameter& parameter) {
+  for (const char* name : {"cursor", "since", "after", "Last-Event-ID"}) {
+    if (parameter.name == name) return true;
+  }
+  return false;
+}
+
+TEST(RestHostile, CursorsThatNobodyGaveAreRefusedByTheirNamesAndValues) {
+  RestWorld world;
+  int asked = 0;
+  for (const Sample& sample : world.samples()) {
+    const Route& route = world.route(sample.route);
+    for (const http::Parameter& parameter : route.parameters) {
+      if (!is_cursor(parameter)) continue;
+      ++asked;
+      std::vector<HttpHeader> headers = {{"Authorization", "Bearer " + world.admin}};
+      std::string target = sample.target;
+      const std::size_t given = target.find(parameter.name + "=");
+      if (given != std::string::npos) target.resize(given - 1);
+      const char* const more = target.find('?') == std::string::npos ? "?" : "&";
+      if (parameter.in == ParameterIn::kHeader) headers.push_back({parameter.name, "no-such.0"});
+      if (parameter.in == ParameterIn::kQuery) target += more + parameter.name + "=no-such.0";
+      const std::string what = route.method + " " + target + " " + parameter.name;
+      const Answered answered =
+          HttpConnection(world.server().port()).ask(route.method, target, {}, headers);
+      EXPECT_EQ(answered.status, 400) << what;
+      const std::string detail(answered.json().at("detail").as_string());
+      EXPECT_TRUE(detail.starts_with(parameter.name + " must be ") ||
+                  detail.starts_with(parameter.name + ": "))
+          << what << ": " << detail;
+      EXPECT_NE(detail.find("\"no-such.0\""), std::string::npos) << what << ": " << detail;
+    }
+  }
+  EXPECT_GT(asked, 8);
+}
+
 TEST(RestHostile, FiltersNeverWidenToEverything) {
   RestWorld world;
   for (const std::string target : {"/v1/threads?metadata=", "/v1/search?q=tourmaline&metadata="}) {

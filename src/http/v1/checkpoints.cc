@@ -1,6 +1,7 @@
 #include "api/checkpoints.h"
 
 #include "api/checkpoint_answers.h"
+#include "core/quote.h"
 #include "http/v1/common.h"
 #include "http/v1/describe.h"
 #include "http/v1/resources.h"
@@ -67,7 +68,9 @@ Reply list_checkpoints(Service& service, Request& request) {
     last = entry.id;
   }
   if (!begun) {
-    return refuse(400, "invalid", "cursor must be `next` of a page, and its checkpoint is gone");
+    return refuse(400, "invalid",
+                  "cursor must be `next` of a page whose last checkpoint is still there, got " +
+                      quote(after));
   }
   return json_response(page_json("checkpoints", std::move(shown), next));
 }

@@ -84,6 +84,12 @@ NewMessage message_in(RawJson json) {
   return message;
 }
 
+Error called(std::string_view name, std::string_view field, Error error) {
+  const bool of_field = error.message.starts_with(std::string(field) + " must ");
+  if (of_field) error.message.replace(0, field.size(), name);
+  return error;
+}
+
 Outcome<Seq> parse_seq(std::string_view name, std::string_view typed, Seq min) {
   Seq seq = 0;
   const auto [end, error] = std::from_chars(typed.data(), typed.data() + typed.size(), seq);

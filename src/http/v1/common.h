@@ -41,6 +41,14 @@ Outcome<std::optional<T>> parsed(const Request& request, std::string_view name,
   return std::optional<T>(std::move(*value));
 }
 
+// What the library has to say of its `field`, where the request has that by another name.
+Error called(std::string_view name, std::string_view field, Error error);
+template <class T>
+Result<T> called(std::string_view name, std::string_view field, Result<T> result) {
+  if (!result) result.error() = called(name, field, std::move(result.error()));
+  return result;
+}
+
 // A position as it is typed. 400 names what it is of.
 Outcome<Seq> parse_seq(std::string_view name, std::string_view typed, Seq min);
 // One in the path, from 1 on.

@@ -89,7 +89,7 @@ Reply list_changes(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(ThreadEventFeed opened,
                          feed_of(service, request, request.query("since").value_or("")));
   const auto watched = std::make_shared<Watched>(std::move(opened));
-  SKEIN_ASSIGN_OR_REFUSE(const Page first, look(*watched, limit));
+  SKEIN_ASSIGN_OR_REFUSE(const Page first, called("since", "cursor", look(*watched, limit)));
   if (!first.events.empty() || wait_ms.value_or(0) == 0) return json_response(first.json());
   Waiting waiting;
   waiting.topics = {Topic::all()};
@@ -144,10 +144,12 @@ class FeedStream final : public Stream {
 
 Reply stream_changes(Service& service, Request& request) {
   auto since = request.header("Last-Event-ID");
+  const char* const name = since ? "Last-Event-ID" : "since";
   if (!since) since = request.query("since").value_or(std::string(Store::kNow));
   SKEIN_ASSIGN_OR_REFUSE(ThreadEventFeed feed, feed_of(service, request, *since));
   // Here and now: what is no cursor is refused, and "now" is when one asked.
-  SKEIN_ASSIGN_OR_REFUSE(ThreadEventFeed::Step first, feed.next(std::chrono::milliseconds(0)));
+  SKEIN_ASSIGN_OR_REFUSE(ThreadEventFeed::Step first,
+                         called(name, "cursor", feed.next(std::chrono::milliseconds(0))));
   return stream_response(std::make_unique<FeedStream>(std::move(feed), std::move(first.events)));
 }
 

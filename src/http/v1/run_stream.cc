@@ -71,7 +71,9 @@ class RunFrames final : public Stream {
 
 Reply stream_run(Service& service, Request& request) {
   const std::string position = request.header("Last-Event-ID").value_or("");
-  SKEIN_ASSIGN_OR_REFUSE(auto run, service.runner().join(request.parameter("run_id"), position));
+  SKEIN_ASSIGN_OR_REFUSE(auto run,
+                         called("Last-Event-ID", "position",
+                                service.runner().join(request.parameter("run_id"), position)));
   return stream_response(std::make_unique<RunFrames>(request.thread->id, std::move(run)));
 }
 

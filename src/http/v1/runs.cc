@@ -98,7 +98,9 @@ Reply list_runs(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const std::size_t limit, limit_of(request, kStandardPage, kMaxPage));
   query.limit = std::min(limit + 1, kMaxPage);
   query.before = request.query("cursor").value_or("");
-  if (!query.before.empty()) SKEIN_TRY_OR_REFUSE(thread_of_run(query.before));
+  if (!query.before.empty()) {
+    SKEIN_TRY_OR_REFUSE(called("cursor", "run id", thread_of_run(query.before)));
+  }
   std::vector<Run> runs;
   if (scope.all) {
     SKEIN_ASSIGN_OR_REFUSE(runs, service.runner().list(query));

@@ -20,6 +20,16 @@ Result<ListOrder> parse_order(std::string_view text) {
   return ListOrder::kUpdatedNewestFirst;
 }
 
+Result<ThreadPage> threads_of(Store& store, const ListQuery& query, const AgentScope& scope,
+                              const std::optional<std::string>& text) {
+  if (text) {
+    std::optional<std::vector<std::string>> agents;
+    if (!scope.all) agents = scope.agents;
+    return find_threads(store, query, agents, *text);
+  }
+  return scope.all ? store.list(query) : list_threads_of(store, query, scope.agents);
+}
+
 Reply list_threads(Service& service, Request& request) {
   ListQuery query;
   SKEIN_ASSIGN_OR_REFUSE(const AgentScope scope, scope_of(request));
@@ -31,19 +41,13 @@ Reply list_threads(Service& service, Request& request) {
   query.order = order.value_or(ListOrder::kUpdatedNewestFirst);
   query.after = request.query("cursor").value_or("");
   query.with_total = with_total.value_or(false);
-  ThreadPage page;
-  if (const auto text = request.query("text")) {
-    if (query.with_total) {
-      return refuse(400, "invalid", "total cannot be counted together with text");
-    }
-    std::optional<std::vector<std::string>> agents;
-    if (!scope.all) agents = scope.agents;
-    SKEIN_ASSIGN_OR_REFUSE(page, find_threads(service.store(), query, agents, *text));
-  } else if (scope.all) {
-    SKEIN_ASSIGN_OR_REFUSE(page, service.store().list(query));
-  } else {
-    SKEIN_ASSIGN_OR_REFUSE(page, list_threads_of(service.store(), query, scope.agents));
+  const auto text = request.query("text");
+  if (text && query.with_total) {
+    return refuse(400, "invalid", "total cannot be counted together with text");
   }
+  SKEIN_ASSIGN_OR_REFUSE(
+      const ThreadPage page,
+      called("cursor", "after", threads_of(service.store(), query, scope, text)));
   std::vector<std::string> threads;
   for (const Manifest& manifest : page.threads) threads.push_back(thread_json(manifest));
   std::string json = page_json("threads", std::move(threads), page.next);

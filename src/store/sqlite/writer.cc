@@ -10,6 +10,8 @@ namespace skein::sqlite {
 namespace {
 
 constexpr int kCacheKb = 24 * 1024;
+// For another process that writes. Longer than any of them should take.
+constexpr std::chrono::seconds kPatience{30};
 
 constexpr char kBegin[] = "BEGIN IMMEDIATE";
 constexpr char kCommit[] = "COMMIT";
@@ -64,7 +66,8 @@ Writer::Writer(Database database, int lock_fd, KnownThreads& known, KnownRecords
       hooks_(std::move(hooks)),
       database_(std::move(database)),
       context_{.database = database_, .known = known_, .heads = {}, .last_g = 0},
-      group_({}, [this](GroupCommit::Batch& batch) { return execute(batch); }) {
+      group_({.patience = kPatience},
+             [this](GroupCommit::Batch& batch) { return execute(batch); }) {
   sqlite3_wal_hook(database_.handle(), on_wal,
                    const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
 }
@@ -76,7 +79,7 @@ Writer::~Writer() {
 
 Result<void> Writer::run(Job& job) {
   if (poisoned()) return tl::unexpected(poisoned_error());
-  group_.submit(job);
+  if (!group_.submit(job)) return tl::unexpected(locked_out_error());
   return std::move(job.outcome_);
 }
 
@@ -160,6 +163,12 @@ void Writer::poison(std::string reason) {
   if (poisoned()) return;
   poison_reason_ = std::move(reason);
   poisoned_.store(true, std::memory_order_release);
+}
+
+Error Writer::locked_out_error() const {
+  return {ErrorCode::kIo, "nothing was written: another process has held the lock " +
+                              database_.path() + ".lock for " + std::to_string(kPatience.count()) +
+                              " s"};
 }
 
 Error Writer::poisoned_error() const {

@@ -74,7 +74,8 @@ class Writer final : public JobRunner {
                                               Hooks hooks);
   ~Writer() override;
 
-  // Returns when the job is durable, or failed.
+  // Returns when the job is durable, or failed. kIo also when another process keeps the lock for
+  // too long; one job then waits on, until it has it.
   Result<void> run(Job& job) override;
 
   // From now on every write fails: a flush failed, and what is on disk is not known.
@@ -97,6 +98,7 @@ class Writer final : public JobRunner {
   Result<void> commit();
   void roll_back();
   Error poisoned_error() const;
+  Error locked_out_error() const;
 
   const int lock_fd_;
   KnownThreads& known_;
