@@ -144,7 +144,9 @@ tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& requ
     } else {
       return refuse(409, "conflict",
                     "thread " + id + " belongs to assistant " + quote(manifest->agent_id) +
-                        ", not " + quote(agent));
+                        ", not " + quote(agent) +
+                        ": only one that nothing was written into takes the assistant of its first "
+                        "run. Make it with metadata.graph_id");
     }
     if (made) return std::move(*made);
     if (made.error().code != ErrorCode::kConflict || attempt == kAttempts) {

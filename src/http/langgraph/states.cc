@@ -110,6 +110,10 @@ Reply update_state(LangGraph& graph, const Request& request) {
   Service& service = graph.service;
   SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
   if (busy) return refuse(409, "conflict", "Thread is busy: a run is under way");
+  if (manifest.last_seq == 0) {
+    auto fine = check_can_run(graph, request.caller, manifest.agent_id);
+    if (!fine) return tl::unexpected(fine.error());
+  }
   const JsonFields body(request.body);
   SKEIN_ASSIGN(auto at, read_checkpoint(member(body, "checkpoint_id")));
   if (!at) {
