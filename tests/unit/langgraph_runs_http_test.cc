@@ -334,6 +334,50 @@ TEST_F(LangGraphRuns, ARollbackTakesBackARunAtWorkAndNoneThatHasEnded) {
   EXPECT_EQ(messages(thread).size(), 4U);
 }
 
+TEST_F(LangGraphRuns, AStateSaysWhatIsToBeDoneNext) {
+  using Nodes = std::pair<std::string, std::string>;
+  const auto next_of = [](const boost::json::value& state) {
+    const auto& tasks = state.at("tasks").as_array();
+    std::string names;
+    for (const auto& task : tasks) names += boost::json::serialize(task.at("name"));
+    return Nodes(boost::json::serialize(state.at("next")), names);
+  };
+  const auto next = [&](const std::string& thread) {
+    const auto state = server_.ask("GET", "/threads/" + thread + "/state").json();
+    const auto history = server_.ask("GET", "/threads/" + thread + "/history").json();
+    EXPECT_EQ(next_of(history.at(0)), next_of(state));
+    for (std::size_t i = 1; i < history.as_array().size(); ++i) {
+      EXPECT_EQ(next_of(history.at(i)), Nodes("[]", ""));
+    }
+    return next_of(state);
+  };
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"slow"}})");
+  const std::string runs = "/threads/" + thread + "/runs";
+  const auto body = [](const std::string& text) {
+    return R"({"assistant_id":"slow","multitask_strategy":"enqueue","input":{"messages":")" + text +
+           R"("}})";
+  };
+  ASSERT_EQ(post(runs + "/wait", body("first")).status, 200);
+  EXPECT_EQ(next(thread), Nodes("[]", ""));
+  const Answered under_way = post(runs, body(long_text()));
+  ASSERT_EQ(post(runs, body("waits")).status, 200);
+  EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
+  ASSERT_EQ(post("/runs/cancel", R"({"status":"all","thread_id":")" + thread + R"("})").status,
+            204);
+  const std::string run(under_way.json().at("run_id").as_string());
+  ASSERT_EQ(server_.ask("GET", runs + "/" + run + "/join").status, 200);
+  EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
+  ASSERT_EQ(post("/threads/" + thread + "/state", R"({"values":{"topic":"x"}})").status, 200);
+  EXPECT_EQ(next(thread), Nodes("[]", ""));
+  ASSERT_EQ(post(runs + "/wait", body("/fail on purpose")).status, 200);
+  EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
+  const auto failed = server_.ask("GET", "/threads/" + thread + "/state").json();
+  EXPECT_EQ(failed.at("tasks").at(0).at("error").as_string(), "on purpose");
+
+  const std::string asking = thread_that_asks();
+  EXPECT_EQ(next(asking), Nodes(R"(["tools"])", R"("tools")"));
+}
+
 TEST_F(LangGraphRuns, PicturesAndLargeValuesFit) {
   const std::string big(100'000, 'A');
   const std::string thread = make_thread(R"({"metadata":{"graph_id":"echo"}})");
