@@ -407,6 +407,12 @@ StartedRun with_run(StartedRun started, Run run) {
 
 }  // namespace
 
+tl::expected<Json, Problem> run_kwargs(const JsonFields& body) {
+  const auto modes = read_modes(body);
+  if (!modes) return tl::unexpected(modes.error());
+  return Json::trusted(kwargs_json(body, *modes, false));
+}
+
 std::vector<std::string> modes_of(const Run& run) {
   JsonFields kwargs(run.kwargs.empty() ? "{}" : run.kwargs.text());
   return kwargs.take_strings("stream_mode").value_or(std::vector<std::string>{"values"});
