@@ -80,5 +80,25 @@ TEST_F(LangGraphSearch, PathsThatAreNoneAreRefusedByTheirAlias) {
   EXPECT_EQ(search(R"({"extract":{)" + many + "}}").status, 400);
 }
 
+TEST_F(LangGraphSearch, ItemsAreRankedByTheWordsOfAQuery) {
+  put("a", R"({"text":"Ships sail\nby night"})");
+  put("b", R"({"text":"nothing of the kind"})");
+  put("c", R"({"deep":[{"er":"The NIGHT train"},"a Ship"],"n":7})");
+  put("d", R"({"text":"the night ship sails"})");
+  EXPECT_THAT(find(""),
+              ElementsAre(Found("a", -1.0), Found("b", -1.0), Found("c", -1.0), Found("d", -1.0)));
+  EXPECT_THAT(find(R"(,"query":"  ")").front(), Found("a", -1.0));
+  EXPECT_THAT(find(R"(,"query":"night ship")"),
+              ElementsAre(Found("c", 1.0), Found("d", 1.0), Found("a", 0.5), Found("b", 0.0)));
+  EXPECT_THAT(find(R"(,"query":"night ship","limit":2,"offset":1)"),
+              ElementsAre(Found("d", 1.0), Found("a", 0.5)));
+  EXPECT_THAT(find(R"(,"query":"night ship","filter":{"n":7})"), ElementsAre(Found("c", 1.0)));
+  const std::string much(10'000, 'x');
+  const Answered refused = server_.ask("POST", "/store/items/search",
+                                       R"({"namespace_prefix":[],"query":")" + much + R"("})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_THAT(refused.body, HasSubstr("query"));
+}
+
 }  // namespace
 }  // namespace skein::test
