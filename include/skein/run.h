@@ -84,7 +84,8 @@ Result<ThreadId> thread_of_run(std::string_view run_id);
 // --- The stream of a run ---
 
 enum class RunEventKind {
-  kStatus,    // the run's record: first of all, and whenever the status changes; last when it ended
+  kStatus,    // the run's record: first of all while it goes on, whenever the status changes, and
+              // once when it has ended, last of all
   kText,      // a piece of text that is no event yet
   kThinking,  // a piece of what the model thinks
   kEvent,     // an event of the run, as the thread has it; pieces of text before it are part of it

@@ -29,6 +29,7 @@ namespace limits {
 inline constexpr std::size_t kMaxTriggers = 1000;
 inline constexpr std::size_t kMaxTriggerTextBytes = std::size_t{256} << 10;
 inline constexpr std::size_t kMaxTriggerNameBytes = 100;
+inline constexpr std::size_t kMaxTriggerKwargsBytes = std::size_t{64} << 10;
 inline constexpr std::uint64_t kMaxKeptFirings = 1000;      // of one trigger
 inline constexpr std::uint64_t kMaxCountedMissed = 10'000;  // at once; beyond it "at least"
 }  // namespace limits
@@ -40,6 +41,8 @@ struct Trigger {
   std::string text;  // what the agent is told, as a message of the user
   std::string cron;  // docs/tasks-and-triggers.md says what may stand there
   std::string zone;  // "Europe/Berlin"
+  Json kwargs;       // of each run: RunRequest::kwargs
+  Multitask multitask = Multitask::kEnqueue;  // in the records of the runs; new threads are free
   Timestamp created_at;
 };
 
@@ -49,6 +52,8 @@ struct NewTrigger {
   std::string text;
   std::string zone = "UTC";
   std::string name{};
+  Json kwargs{};  // an object, or absent
+  Multitask multitask = Multitask::kEnqueue;
 };
 
 // What became of the latest moment that was dealt with.

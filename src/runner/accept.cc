@@ -10,17 +10,6 @@
 namespace skein {
 namespace {
 
-Result<void> check_optional_object(std::string_view what, const Json& json, std::size_t limit) {
-  if (json.empty()) return {};
-  if (json.kind() != Json::Kind::kObject) {
-    return fail(ErrorCode::kInvalid,
-                std::string(what) + " must be a JSON object, got " + excerpt(json.text()));
-  }
-  if (json.text().size() <= limit) return {};
-  return fail(ErrorCode::kInvalid, std::string(what) + " must be at most " + std::to_string(limit) +
-                                       " bytes, got " + std::to_string(json.text().size()));
-}
-
 Result<void> check_chain(const RunRequest& request) {
   if (request.chain.size() > limits::kMaxAgentChain) {
     return fail(ErrorCode::kInvalid, "agents may ask agents at most " +
@@ -65,6 +54,17 @@ Result<void> check_input(const RunRequest& request) {
 }
 
 }  // namespace
+
+Result<void> check_optional_object(std::string_view what, const Json& json, std::size_t limit) {
+  if (json.empty()) return {};
+  if (json.kind() != Json::Kind::kObject) {
+    return fail(ErrorCode::kInvalid,
+                std::string(what) + " must be a JSON object, got " + excerpt(json.text()));
+  }
+  if (json.text().size() <= limit) return {};
+  return fail(ErrorCode::kInvalid, std::string(what) + " must be at most " + std::to_string(limit) +
+                                       " bytes, got " + std::to_string(json.text().size()));
+}
 
 Result<void> check_request(const RunRequest& request) {
   SKEIN_TRY(check_agent_id(request.agent_id));

@@ -5,6 +5,9 @@
 
 namespace skein {
 
+// Absent, or an object of at most so many bytes.
+Result<void> check_optional_object(std::string_view what, const Json& json, std::size_t limit);
+
 // The rules that need no look at the data.
 Result<void> check_request(const RunRequest& request);
 

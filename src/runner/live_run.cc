@@ -48,6 +48,12 @@ std::optional<Turn> LiveRun::wait_for_turn() {
   return std::exchange(turn_, std::nullopt);
 }
 
+std::optional<Turn> LiveRun::wait_for_late_turn(std::chrono::milliseconds wait) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, wait, [&] { return turn_.has_value(); });
+  return std::exchange(turn_, std::nullopt);
+}
+
 std::optional<Turn> LiveRun::take_unused_turn() {
   const std::lock_guard lock(mutex_);
   return std::exchange(turn_, std::nullopt);

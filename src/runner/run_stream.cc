@@ -82,7 +82,7 @@ class Stream : public RunStream {
   Result<std::optional<RunEvent>> look_at_live() {
     const LiveRun::View view = live_->view(position_.seq, position_.text, position_.thinking);
     seen_ = view.changes;
-    if (!told_ || (*told_ != view.run.status && !view.ended)) return tell_status(view.run);
+    if (!view.ended && told_ != view.run.status) return tell_status(view.run);
     SKEIN_ASSIGN(auto stored, next_stored(view.last_seq));
     if (stored) return stored;
     if (position_.seq < view.last_seq) position_ = {view.last_seq, 0, 0};
@@ -104,7 +104,7 @@ class Stream : public RunStream {
     // The record first: when it has ended, all its events are there.
     SKEIN_ASSIGN(const auto run, book_.find(run_id_));
     if (!run) return fail(ErrorCode::kNotFound, "there is no run " + run_id_);
-    if (!told_ || (*told_ != run->status && !run->ended())) return tell_status(*run);
+    if (!run->ended() && told_ != run->status) return tell_status(*run);
     SKEIN_ASSIGN(auto stored, next_stored(run->ended() ? run->last_seq : kLastSeq));
     if (stored) return stored;
     if (!run->ended()) return std::nullopt;

@@ -1,6 +1,7 @@
 #include "runner/run_work.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/json_fields.h"
@@ -10,6 +11,7 @@
 #include "runner/run_codec.h"
 #include "runner/run_input.h"
 #include "runner/run_mark.h"
+#include "thread/return_to.h"
 
 namespace skein {
 namespace {
@@ -82,6 +84,25 @@ Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
   return end(respond());
 }
 
+Result<RunOutcome> RunWork::only_roll_back(const std::vector<std::string>& roll_back) {
+  const auto go_back = [&]() -> Result<void> {
+    SKEIN_TRY(load_manifest());
+    SKEIN_TRY(settle_what_was_left());
+    SKEIN_ASSIGN(const auto earlier, before_stopped(roll_back));
+    if (!earlier) return {};
+    Append back;
+    back.thread = run_.thread;
+    back.event = return_to(*earlier);
+    back.fence = token_;
+    const auto appended = parts_.store.append(std::span(&back, 1));
+    SKEIN_TRY(appended.front());
+    return {};
+  };
+  if (auto gone = go_back(); !gone) return refused(std::move(gone).error());
+  end_unbegun(std::nullopt);
+  return RunOutcome{.run = run_, .response = ""};
+}
+
 // --- Before the engine ---
 
 void RunWork::take_over(const Opening& opening) {
@@ -99,7 +120,11 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
     run_.base_seq = *request.base;
     writer_.continue_from(*request.base);
   }
-  SKEIN_TRY(go_back(roll_back));
+  SKEIN_ASSIGN(const auto earlier, before_stopped(roll_back));
+  if (earlier) {
+    run_.base_seq = *earlier;
+    writer_.continue_from(*earlier);
+  }
   return begin(input_events(request.input, run_.id), input);
 }
 
@@ -131,27 +156,25 @@ Result<void> RunWork::settle_what_was_left() {
   return {};
 }
 
-Result<void> RunWork::go_back(const std::vector<std::string>& roll_back) {
+Result<std::optional<Seq>> RunWork::before_stopped(const std::vector<std::string>& roll_back) {
   std::vector<Run> stopped;
   for (const std::string& run_id : roll_back) {
     SKEIN_ASSIGN(auto other, parts_.book.find(run_id));
-    if (other && other->status == RunStatus::kInterrupted && other->first_seq > 0) {
-      stopped.push_back(std::move(*other));
-    }
+    const bool wrote = other && other->status == RunStatus::kInterrupted && other->first_seq > 0;
+    if (wrote && !other->rolled_back) stopped.push_back(std::move(*other));
   }
-  if (stopped.empty()) return {};
+  if (stopped.empty()) return std::nullopt;
   const auto first =
       std::min_element(stopped.begin(), stopped.end(),
                        [](const Run& a, const Run& b) { return a.first_seq < b.first_seq; });
   SKEIN_ASSIGN(const bool alone, nothing_else_since(first->first_seq, stopped));
-  if (!alone) return {};
-  run_.base_seq = first->base_seq;
-  writer_.continue_from(first->base_seq);
+  if (!alone) return std::nullopt;
+  const Seq earlier = first->base_seq;
   for (Run& other : stopped) {
     other.rolled_back = true;
     SKEIN_TRY(parts_.book.put(other, token_));
   }
-  return {};
+  return earlier;
 }
 
 // What others wrote meanwhile is not taken back with the runs that were stopped.
@@ -375,8 +398,13 @@ Result<RunOutcome> RunWork::lost() {
 
 Result<RunOutcome> RunWork::refused(Error error) {
   if (error.code == ErrorCode::kFenced) return lost();
+  end_unbegun(error);
+  return tl::unexpected(std::move(error));
+}
+
+void RunWork::end_unbegun(std::optional<Error> why) {
   run_.status = RunStatus::kInterrupted;
-  run_.error = error;
+  run_.error = std::move(why);
   run_.ended_at = parts_.clock.now();
   // One that waited has a record, which is to say what became of it; others leave nothing.
   if (!run_.question && live_.waiting_version != 0) {
@@ -385,7 +413,6 @@ Result<RunOutcome> RunWork::refused(Error error) {
     }
   }
   let_go();
-  return tl::unexpected(std::move(error));
 }
 
 Result<void> RunWork::say(LastWords last) {

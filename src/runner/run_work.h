@@ -25,6 +25,9 @@ class RunWork {
   Result<RunOutcome> run(const RunRequest& request, const std::vector<std::string>& roll_back,
                          const std::optional<Opening>& opening);
   Result<RunOutcome> resume(const RunAnswer& answer);
+  // For a run that was stopped before its turn came: takes back those that were stopped for it, and
+  // does nothing else.
+  Result<RunOutcome> only_roll_back(const std::vector<std::string>& roll_back);
 
   // The whole of it with one flush, lease included; run_at_once.cc. Without a turn. Nothing: that
   // was not possible, and nothing was written.
@@ -58,7 +61,9 @@ class RunWork {
   Result<void> begin(const std::vector<Event>& events, Result<void>& input);
   Result<void> note_input(const std::vector<Event>& events,
                           const std::vector<Result<Appended>>& answers);
-  Result<void> go_back(const std::vector<std::string>& roll_back);
+  // Where the thread stood before those that were stopped, which are marked as rolled back.
+  // Nothing: they stay.
+  Result<std::optional<Seq>> before_stopped(const std::vector<std::string>& roll_back);
   Result<bool> nothing_else_since(Seq first, const std::vector<Run>& stopped);
   Result<void> equip(std::optional<std::chrono::milliseconds> timeout);
   Result<void> answer_question(const RunAnswer& answer);
@@ -88,6 +93,7 @@ class RunWork {
   Result<RunOutcome> lost();
   // Not even begun: nothing of it is in the thread.
   Result<RunOutcome> refused(Error error);
+  void end_unbegun(std::optional<Error> why);
   // What it says last could not be written.
   Result<RunOutcome> not_written(Error error);
   // An error: it was not written; kFenced: the lease was lost.

@@ -96,7 +96,7 @@ class Runner::Impl {
   // Once others can see it: stops those that came before it and that it did not see, or itself for
   // one that came after it.
   void settle_with_others(LiveRun& live);
-  Result<RunOutcome> end_waiting(Accepted& accepted);
+  Result<RunOutcome> end_waiting(Accepted& accepted, const RunCallbacks& callbacks);
 
   const RunnerOptions options_;
   RunIds ids_;
@@ -317,7 +317,7 @@ Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& giv
       SKEIN_TRY(join_queue(accepted, false));
     }
     if (!accepted.turn) accepted.turn = live.wait_for_turn();
-    if (!accepted.turn) return end_waiting(accepted);
+    if (!accepted.turn) return end_waiting(accepted, callbacks);
     RunWork work(parts_, live, callbacks, accepted.run, std::move(*accepted.turn));
     return accepted.answer ? work.resume(*accepted.answer)
                            : work.run(accepted.request, accepted.roll_back, accepted.opening);
@@ -326,9 +326,16 @@ Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& giv
   return outcome;
 }
 
-// Stopped before its turn came: nothing of it is in the thread.
-Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted) {
+// Stopped before its turn came: nothing of it is in the thread. Those that were stopped for it are
+// taken back all the same, when they have ended.
+Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted, const RunCallbacks& callbacks) {
   LiveRun& live = *accepted.live;
+  if (live.reason() == StopReason::kUser && !accepted.roll_back.empty()) {
+    if (auto turn = live.wait_for_late_turn(options_.lease)) {
+      RunWork work(parts_, live, callbacks, accepted.run, std::move(*turn));
+      return work.only_roll_back(accepted.roll_back);
+    }
+  }
   turns_.withdraw(live);
   Run& run = accepted.run;
   run.status = RunStatus::kInterrupted;

@@ -22,6 +22,8 @@ RunRequest request_for(const Trigger& trigger, Timestamp at) {
   RunRequest request = run_request(trigger.agent_id, "", trigger.text);
   if (trigger.text.empty()) request.input.messages.clear();
   const std::string origin = JsonObject().add("triggerId", trigger.id).add("dueAt", at.str()).str();
+  request.kwargs = trigger.kwargs;
+  request.multitask = trigger.multitask;
   request.metadata = Json::trusted(origin);
   request.thread_metadata = Json::trusted(origin);
   return request;

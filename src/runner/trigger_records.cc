@@ -42,12 +42,19 @@ std::string trigger_json(const Trigger& trigger) {
   JsonObject object;
   object.add("id", trigger.id);
   if (!trigger.name.empty()) object.add("name", trigger.name);
-  return object.add("agentId", trigger.agent_id)
+  object.add("agentId", trigger.agent_id)
       .add("cron", trigger.cron)
       .add("zone", trigger.zone)
-      .add("text", trigger.text)
-      .add("createdAt", trigger.created_at.str())
-      .str();
+      .add("text", trigger.text);
+  if (!trigger.kwargs.empty()) {
+    std::string kwargs;
+    append_json_on_one_line(kwargs, trigger.kwargs.text());
+    object.add_json("kwargs", kwargs);
+  }
+  if (trigger.multitask != Multitask::kEnqueue) {
+    object.add("multitask", to_string(trigger.multitask));
+  }
+  return object.add("createdAt", trigger.created_at.str()).str();
 }
 
 Result<Trigger> parse_trigger(const Record& record) {
@@ -60,6 +67,11 @@ Result<Trigger> parse_trigger(const Record& record) {
   trigger.cron = fields.take_string("cron").value_or("");
   trigger.zone = fields.take_string("zone").value_or("");
   trigger.text = fields.take_string("text").value_or("");
+  if (const auto kwargs = fields.take_object("kwargs")) {
+    trigger.kwargs = Json::trusted(std::string(*kwargs));
+  }
+  trigger.multitask =
+      parse_multitask(fields.take_string("multitask").value_or("")).value_or(Multitask::kEnqueue);
   trigger.created_at = fields.take_time("createdAt").value_or(Timestamp{});
   if (!check_agent_id(trigger.agent_id)) return damaged(record, "\"agentId\"");
   if (!trigger.created_at.is_set()) return damaged(record, "\"createdAt\"");

@@ -8,6 +8,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "runner/accept.h"
 #include "runner/trigger_records.h"
 #include "store/find_record.h"
 #include "store/record_access.h"
@@ -53,6 +54,8 @@ Result<Trigger> Triggers::add(const NewTrigger& wanted) {
   SKEIN_TRY(check_agent_id(wanted.agent_id));
   SKEIN_TRY(check_text("text", wanted.text, limits::kMaxTriggerTextBytes));
   SKEIN_TRY(check_text("name", wanted.name, limits::kMaxTriggerNameBytes));
+  SKEIN_TRY(
+      check_optional_object("kwargs of a trigger", wanted.kwargs, limits::kMaxTriggerKwargsBytes));
   Trigger trigger;
   trigger.created_at = clock_.now();
   trigger.id = fmt::format("trigger-{:011x}{:05x}", trigger.created_at.ms() & 0xFFFFFFFFFFF,
@@ -62,6 +65,8 @@ Result<Trigger> Triggers::add(const NewTrigger& wanted) {
   trigger.text = wanted.text;
   trigger.cron = wanted.cron;
   trigger.zone = wanted.zone;
+  trigger.kwargs = wanted.kwargs;
+  trigger.multitask = wanted.multitask;
   SKEIN_ASSIGN(const Schedule schedule, Schedule::of(trigger));
   trigger.cron = schedule.cron.text();
   std::size_t count = 0;

@@ -345,6 +345,35 @@ TEST_P(Runs, ThatRollBackWithoutInputGoOnFromBeforeTheOther) {
   EXPECT_THAT(path(thread), ElementsAre("user: question", "result", "assistant: re: question"));
 }
 
+TEST_P(Runs, ThatRollBackAndAreStoppedWhileTheyWaitTakeTheOtherBackAllTheSame) {
+  const ThreadId thread = thread_of();
+  must(run(thread, "before"));
+  std::promise<void> release;
+  agents_.set("agent", [&](const EngineRequest& request, EngineSink& sink, std::stop_token stop) {
+    auto turn = wait_for_stop(request, sink, stop);
+    release.get_future().wait();
+    return turn;
+  });
+  const std::string first =
+      must(runner().start(run_request("agent", thread.str(), "wrong"), noting_callbacks(log_))).id;
+  log_.wait_for("on_text: half a sen");
+  RunRequest request = run_request("agent", thread.str(), "never said");
+  request.multitask = Multitask::kRollback;
+  const std::string second = must(runner().start(request)).id;
+  agents_.set("agent", answer_newest);
+  const std::string third = must(runner().start(run_request("agent", thread.str(), "next"))).id;
+  EXPECT_TRUE(must(runner().cancel(second)));
+  release.set_value();
+  EXPECT_EQ(must(runner().wait(second)).status, RunStatus::kInterrupted);
+  EXPECT_TRUE(must(runner().get(first)).rolled_back);
+  EXPECT_EQ(must(runner().wait(third)).status, RunStatus::kSuccess);
+  EXPECT_THAT(path(thread), ElementsAre("user: before", "result", "assistant: re: before", "result",
+                                        "user: next", "result", "assistant: re: next"));
+  const skein::Run stopped = must(runner().get(second));
+  EXPECT_EQ(stopped.first_seq, 0U);
+  EXPECT_FALSE(stopped.error);
+}
+
 TEST_P(Runs, ThatWaitAreStoppedByAChangeOfStatusAndTheOneUnderWayIsNot) {
   const ThreadId thread = thread_of();
   std::promise<void> release;

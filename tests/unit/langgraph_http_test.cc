@@ -133,6 +133,39 @@ TEST_F(LangGraphHttp, AThreadTakesTheAgentOfItsFirstRun) {
   EXPECT_EQ(count(), 1);
 }
 
+TEST_F(LangGraphHttp, AThreadOfAnAgentThatIsNotThereIsFreeForTheAgentOfItsFirstRun) {
+  TestServer server({.config = R"({"agents":{"other":{"engine":"echo"}}})"});
+  const std::string values = R"({"values":{"messages":"written"}})";
+  const std::string run = R"({"assistant_id":"other","input":{"messages":"hi"}})";
+  ASSERT_EQ(server.ask("GET", "/assistants/default").status, 404);
+  const Answered made = server.ask("POST", "/threads", "{}");
+  const std::string path = "/threads/" + std::string(made.json().at("thread_id").as_string());
+  const Answered refused = server.ask("POST", path + "/state", values);
+  EXPECT_EQ(refused.status, 400) << refused;
+  EXPECT_THAT(refused.body, HasSubstr("graph_id"));
+  EXPECT_THAT(refused.body, HasSubstr("default"));
+  EXPECT_EQ(server.ask("POST", path + "/runs/wait", run).status, 200);
+  EXPECT_EQ(server.ask("POST", path + "/state", values).status, 200);
+  const Answered steps =
+      server.ask("POST", "/threads", R"({"supersteps":[{"updates":[)" + values + "]}]}");
+  EXPECT_EQ(steps.status, 400) << steps;
+  EXPECT_THAT(steps.body, HasSubstr("graph_id"));
+  EXPECT_EQ(server.ask("POST", "/threads/count", "{}").body, "1");
+}
+
+TEST_F(LangGraphHttp, AThreadThatWasWrittenIntoKeepsItsAgentAndSaysSo) {
+  const Answered made = server_.ask("POST", "/threads", "{}");
+  const std::string path = "/threads/" + std::string(made.json().at("thread_id").as_string());
+  EXPECT_EQ(server_.ask("POST", path + "/state", R"({"values":{"messages":"written"}})").status,
+            200);
+  const Answered refused = server_.ask("POST", path + "/runs/wait",
+                                       R"({"assistant_id":"other","input":{"messages":"hi"}})");
+  EXPECT_EQ(refused.status, 409) << refused;
+  for (const char* part : {"echo", "other", "first run", "graph_id"}) {
+    EXPECT_THAT(refused.body, HasSubstr(part));
+  }
+}
+
 TEST_F(LangGraphHttp, ThreadsOfRunsWithoutAThreadGo) {
   const std::string body = R"({"assistant_id":"echo","input":{"messages":"alone"}})";
   for (int i = 0; i < 3; ++i) {

@@ -55,6 +55,12 @@ class LangGraphRuns : public testing::Test {
     return post("/threads/" + thread + "/runs/wait",
                 R"({"assistant_id":"asker","command":{"resume":)" + answer + "}}");
   }
+  // More than the agent `slow` says while a test runs.
+  static std::string long_text() {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "on and on ";
+    return text;
+  }
   static std::string by_id(const std::string& id) { return R"({")" + id + R"(":true})"; }
 
   // Their numbers (-1: none) and kinds.
@@ -300,6 +306,76 @@ TEST_F(LangGraphRuns, AnAnswerIsToldInItsOwnModes) {
   for (const auto& [number, kind] : frames(told.body)) kinds.push_back(kind);
   EXPECT_THAT(kinds, testing::Contains("updates"));
   EXPECT_THAT(kinds, testing::Not(testing::Contains("values")));
+}
+
+TEST_F(LangGraphRuns, ARollbackTakesBackARunAtWorkAndNoneThatHasEnded) {
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"slow"}})");
+  const std::string runs = "/threads/" + thread + "/runs";
+  const auto start = [&](const std::string& text) {
+    const Answered made =
+        post(runs, R"({"assistant_id":"slow","input":{"messages":")" + text + R"("}})");
+    EXPECT_EQ(made.status, 200) << made;
+    return runs + "/" + std::string(made.json().at("run_id").as_string());
+  };
+  const std::string done = start("first");
+  ASSERT_EQ(server_.ask("GET", done + "/join").status, 200);
+  EXPECT_EQ(post(done + "/cancel?wait=1&action=rollback", "").status, 204);
+  EXPECT_EQ(post(done + "/cancel?action=rollback", "").status, 202);
+  EXPECT_EQ(messages(thread).size(), 2U);
+  EXPECT_EQ(server_.ask("GET", done).json().at("status").as_string(), "success");
+
+  const std::string at_work = start(long_text());
+  EXPECT_EQ(post(at_work + "/cancel?action=rollback", "").status, 204);
+  EXPECT_EQ(messages(thread).size(), 2U);
+  const std::string stopped = start(long_text());
+  EXPECT_EQ(post(stopped + "/cancel?wait=1", "").status, 204);
+  EXPECT_EQ(messages(thread).size(), 4U);
+  EXPECT_EQ(post(stopped + "/cancel?wait=1&action=rollback", "").status, 204);
+  EXPECT_EQ(messages(thread).size(), 4U);
+}
+
+TEST_F(LangGraphRuns, AStateSaysWhatIsToBeDoneNext) {
+  using Nodes = std::pair<std::string, std::string>;
+  const auto next_of = [](const boost::json::value& state) {
+    const auto& tasks = state.at("tasks").as_array();
+    std::string names;
+    for (const auto& task : tasks) names += boost::json::serialize(task.at("name"));
+    return Nodes(boost::json::serialize(state.at("next")), names);
+  };
+  const auto next = [&](const std::string& thread) {
+    const auto state = server_.ask("GET", "/threads/" + thread + "/state").json();
+    const auto history = server_.ask("GET", "/threads/" + thread + "/history").json();
+    EXPECT_EQ(next_of(history.at(0)), next_of(state));
+    for (std::size_t i = 1; i < history.as_array().size(); ++i) {
+      EXPECT_EQ(next_of(history.at(i)), Nodes("[]", ""));
+    }
+    return next_of(state);
+  };
+  const std::string thread = make_thread(R"({"metadata":{"graph_id":"slow"}})");
+  const std::string runs = "/threads/" + thread + "/runs";
+  const auto body = [](const std::string& text) {
+    return R"({"assistant_id":"slow","multitask_strategy":"enqueue","input":{"messages":")" + text +
+           R"("}})";
+  };
+  ASSERT_EQ(post(runs + "/wait", body("first")).status, 200);
+  EXPECT_EQ(next(thread), Nodes("[]", ""));
+  const Answered under_way = post(runs, body(long_text()));
+  ASSERT_EQ(post(runs, body("waits")).status, 200);
+  EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
+  ASSERT_EQ(post("/runs/cancel", R"({"status":"all","thread_id":")" + thread + R"("})").status,
+            204);
+  const std::string run(under_way.json().at("run_id").as_string());
+  ASSERT_EQ(server_.ask("GET", runs + "/" + run + "/join").status, 200);
+  EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
+  ASSERT_EQ(post("/threads/" + thread + "/state", R"({"values":{"topic":"x"}})").status, 200);
+  EXPECT_EQ(next(thread), Nodes("[]", ""));
+  ASSERT_EQ(post(runs + "/wait", body("/fail on purpose")).status, 200);
+  EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
+  const auto failed = server_.ask("GET", "/threads/" + thread + "/state").json();
+  EXPECT_EQ(failed.at("tasks").at(0).at("error").as_string(), "on purpose");
+
+  const std::string asking = thread_that_asks();
+  EXPECT_EQ(next(asking), Nodes(R"(["tools"])", R"("tools")"));
 }
 
 TEST_F(LangGraphRuns, PicturesAndLargeValuesFit) {

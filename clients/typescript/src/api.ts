@@ -1004,7 +1004,7 @@ export abstract class Operations {
     return this.send({ method: "POST", path: `/v1/runs/${encodeURIComponent(run_id)}/cancel` }, options);
   }
 
-  /** What a run does and did, as server-sent events. `status` (a Run; first of all, and whenever its status changes), `event` (an Event, as the thread has it), `text` and `thinking` (pieces that are no events yet, without an id). Ends with the run. Goes on right after Last-Event-ID, also after a restart. Needs the right `read`. */
+  /** What a run does and did, as server-sent events. `status` (a Run; first of all while it goes on, whenever its status changes, and at the end, once), `event` (an Event, as the thread has it), `text` and `thinking` (pieces that are no events yet, without an id). Ends with the run. Goes on right after Last-Event-ID, also after a restart. Needs the right `read`. */
   streamRun(
     run_id: string,
     options: CallOptions & { lastEventId?: string } = {},

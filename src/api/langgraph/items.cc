@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "api/langgraph/item_words.h"
 #include "core/json_contains.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
@@ -116,6 +117,22 @@ Result<bool> meets_member(RawJson value, RawJson wanted) {
   return true;
 }
 
+// The same, of those that meet the filter of a search.
+Result<void> scan_matching(Store& store, const ItemQuery& query,
+                           const std::function<bool(const Record&)>& sink) {
+  Result<void> wrong;
+  SKEIN_TRY(scan_items(store, query.prefix, [&](const Record& record) {
+    if (!query.filter.empty()) {
+      JsonFields item(record.bytes);
+      const auto met = meets(item.take_object("value").value_or("{}"), query.filter);
+      if (!met) wrong = tl::unexpected(met.error());
+      if (!met || !*met) return met.has_value();
+    }
+    return sink(record);
+  }));
+  return wrong;
+}
+
 }  // namespace
 
 Result<bool> meets(RawJson value, RawJson filter) {
@@ -171,20 +188,44 @@ Result<void> Items::remove(const Namespace& where, std::string_view key) {
 
 Result<std::vector<std::string>> Items::search(const ItemQuery& query) {
   SKEIN_TRY(check_labels(query.prefix));
+  if (query.query.size() > limits::kMaxItemQueryBytes) {
+    return fail(ErrorCode::kInvalid, fmt::format("query must be at most {} bytes, got {}",
+                                                 limits::kMaxItemQueryBytes, query.query.size()));
+  }
+  if (query.query.find_first_not_of(" \t\r\n") != std::string::npos) return ranked(query);
   std::vector<std::string> found;
   std::uint64_t passed = 0;
-  Result<void> wrong;
-  SKEIN_TRY(scan_items(store_, query.prefix, [&](const Record& record) {
-    if (!query.filter.empty()) {
-      JsonFields item(record.bytes);
-      const auto met = meets(item.take_object("value").value_or("{}"), query.filter);
-      if (!met) wrong = tl::unexpected(met.error());
-      if (!met || !*met) return met.has_value();
-    }
+  SKEIN_TRY(scan_matching(store_, query, [&](const Record& record) {
     if (passed++ >= query.offset && found.size() < query.limit) found.push_back(record.bytes);
     return found.size() < query.limit;
   }));
-  SKEIN_TRY(wrong);
+  return found;
+}
+
+Result<std::vector<std::string>> Items::ranked(const ItemQuery& query) {
+  struct Ranked {
+    double score;
+    std::string key;
+  };
+  std::vector<Ranked> all;
+  ItemWords words(query.query);
+  SKEIN_TRY(scan_matching(store_, query, [&](const Record& record) {
+    JsonFields item(record.bytes);
+    all.push_back({words.share_in(item.take_object("value").value_or("{}")), record.key});
+    return true;
+  }));
+  std::sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) {
+    return a.score != b.score ? a.score > b.score : a.key < b.key;
+  });
+  std::vector<std::string> found;
+  for (std::uint64_t i = query.offset; i < all.size() && found.size() < query.limit; ++i) {
+    SKEIN_ASSIGN(auto record, find_record(store_, kCollection, all[i].key));
+    if (!record) continue;  // removed meanwhile
+    std::string score;
+    append_json_number(score, all[i].score);
+    record->bytes.pop_back();
+    found.push_back(std::move(record->bytes) + ",\"score\":" + score + "}");
+  }
   return found;
 }
 

@@ -71,6 +71,7 @@ bool ThreadState::add(const Event& event) {
     if (id.empty()) id = "call-" + std::to_string(event.seq);
     open_->message.calls.push_back({std::move(id), use->name, use->input});
     messages_.back().last = event.seq;
+    ++open_calls_;
     write_assistant();
   }
   parent_ = checkpoint_;
@@ -90,6 +91,7 @@ void ThreadState::add_message(const Event& event, Role role) {
     return;
   }
   open_.reset();
+  open_calls_ = role == Role::kTool && open_calls_ > 0 ? open_calls_ - 1 : 0;
   JsonFields metadata = metadata_of(event);
   const std::string kept = kept_of(metadata);
   std::string id = JsonFields(kept).take_string("id").value_or(message_id(thread_, event.seq));
@@ -102,6 +104,7 @@ void ThreadState::add_message(const Event& event, Role role) {
 
 void ThreadState::begin_assistant(const Event& event, std::string text) {
   JsonFields metadata = metadata_of(event);
+  open_calls_ = 0;
   open_.emplace();
   open_->kept = kept_of(metadata);
   open_->message.text = std::move(text);
@@ -215,6 +218,7 @@ StateView view_of(const ThreadState& state) {
   view.at = state.at();
   view.run_id = state.run_id();
   view.had_runs = state.had_runs();
+  view.calls_open = state.calls_open();
   return view;
 }
 

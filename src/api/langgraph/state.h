@@ -63,6 +63,8 @@ class ThreadState {
   Timestamp at() const { return at_; }
   const std::string& run_id() const { return run_id_; }  // of the last one; empty: of no run
   bool had_runs() const { return had_runs_; }
+  // Whether calls of tools, the last that was said, still wait for their results.
+  bool calls_open() const { return open_calls_ > 0; }
   // The id that the next message of an agent will have in a run.
   std::string next_message_id(std::string_view run_id) const;
 
@@ -90,6 +92,7 @@ class ThreadState {
   Timestamp at_;
   std::string run_id_;
   bool had_runs_ = false;
+  std::size_t open_calls_ = 0;
   std::string said_in_;   // the run that said the last message of an agent
   std::size_t said_ = 0;  // and how many it did
 };
@@ -115,6 +118,7 @@ struct StateView {
   Timestamp at;
   std::string run_id;
   bool had_runs = false;
+  bool calls_open = false;
 };
 
 StateView view_of(const ThreadState& state);

@@ -12,6 +12,7 @@
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "thread/return_to.h"
 
 namespace skein::langgraph {
 namespace {
@@ -225,10 +226,6 @@ Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::option
   return plan;
 }
 
-Event return_to(Seq earlier) {
-  Event event = values_event({});
-  event.base = earlier;
-  return event;
-}
+Event return_to(Seq earlier) { return skein::return_to(earlier); }
 
 }  // namespace skein::langgraph

@@ -11,6 +11,7 @@
 #include "core/quote.h"
 #include "core/try.h"
 #include "http/langgraph/listing.h"
+#include "http/langgraph/run_start.h"
 #include "http/langgraph/shared.h"
 #include "skein/triggers.h"
 
@@ -37,8 +38,17 @@ std::string cron_json(const TriggerInfo& info) {
   const Trigger& trigger = info.trigger;
   const std::string message = JsonObject().add("role", "user").add("content", trigger.text).str();
   const std::string input = JsonObject().add_json("messages", json_array_of({message})).str();
-  const std::string payload =
-      JsonObject().add("assistant_id", trigger.agent_id).add_json("input", input).str();
+  JsonObject payload;
+  payload.add("assistant_id", trigger.agent_id).add_json("input", input);
+  const JsonFields kwargs(trigger.kwargs.empty() ? "{}" : trigger.kwargs.text());
+  for (const char* name : {"config", "context"}) {
+    if (const std::string given = member(kwargs, name); given != "null") {
+      payload.add_json(name, given);
+    }
+  }
+  if (trigger.multitask != Multitask::kEnqueue) {
+    payload.add("multitask_strategy", to_string(trigger.multitask));
+  }
   JsonObject object;
   object.add("cron_id", cron_uuid(trigger.id))
       .add("assistant_id", assistant_uuid(trigger.agent_id))
@@ -47,7 +57,7 @@ std::string cron_json(const TriggerInfo& info) {
       .add("timezone", trigger.zone)
       .add_json("end_time", "null")
       .add("enabled", true)
-      .add_json("payload", payload)
+      .add_json("payload", payload.str())
       .add_json("metadata", kMetadata)
       .add("created_at", trigger.created_at.str())
       .add("updated_at", trigger.created_at.str());
@@ -93,6 +103,13 @@ Reply create(LangGraph& graph, const Request& request) {
   trigger.cron = json_to_string(member(request.body, "schedule")).value_or("");
   if (const auto zone = json_to_string(member(request.body, "timezone"))) trigger.zone = *zone;
   SKEIN_ASSIGN(trigger.text, text_of(member(request.body, "input")));
+  const JsonFields body(request.body);
+  auto kwargs = run_kwargs(body);
+  if (!kwargs) return tl::unexpected(kwargs.error());
+  trigger.kwargs = std::move(*kwargs);
+  if (const auto strategy = json_to_string(member(body, "multitask_strategy"))) {
+    SKEIN_ASSIGN(trigger.multitask, parse_multitask(*strategy));
+  }
   SKEIN_ASSIGN(const Trigger added, graph.service.triggers().add(trigger));
   SKEIN_ASSIGN(const TriggerInfo info, graph.service.triggers().show(added.id));
   return json_response(cron_json(info));
@@ -144,6 +161,9 @@ constexpr const char* kCreateBody =
     R"("assistant_id":{"type":"string"},"schedule":{"type":"string"},)"
     R"("timezone":{"type":["string","null"]},"input":{"type":["object","null"]},)"
     R"("enabled":{"type":["boolean","null"]},"metadata":{"type":["object","null"]},)"
+    R"("config":{"type":["object","null"]},"context":{"type":["object","null"]},)"
+    R"("multitask_strategy":{"enum":["reject","rollback","interrupt","enqueue",null]},)"
+    R"("stream_mode":{"type":["string","array","null"]},)"
     R"("on_run_completed":{"enum":["delete","keep",null]}}})";
 constexpr const char* kSearchBody =
     R"({"type":"object","properties":{"assistant_id":{"type":["string","null"]},)"

@@ -11,17 +11,6 @@
 namespace skein::http {
 namespace {
 
-std::string selected(const std::string& json, const Select& select) {
-  if (select.empty()) return json;
-  JsonObject object;
-  for (const JsonFields fields(json); const auto& field : fields.others()) {
-    if (std::find(select.begin(), select.end(), field.name) != select.end()) {
-      object.add_json(field.name, field.value);
-    }
-  }
-  return object.str();
-}
-
 // Texts, times and null are in the order of what is written; equal ones stay as they came.
 std::vector<std::string> sorted(std::vector<std::string> items, const std::string& name,
                                 bool descending) {
@@ -37,6 +26,17 @@ std::vector<std::string> sorted(std::vector<std::string> items, const std::strin
 }
 
 }  // namespace
+
+std::string selected(const std::string& json, const Select& select) {
+  if (select.empty()) return json;
+  JsonObject object;
+  for (const JsonFields fields(json); const auto& field : fields.others()) {
+    if (std::find(select.begin(), select.end(), field.name) != select.end()) {
+      object.add_json(field.name, field.value);
+    }
+  }
+  return object.str();
+}
 
 Response listed(std::vector<std::string> items, std::string_view body) {
   JsonFields asked(body);

@@ -9,6 +9,9 @@
 
 namespace skein::http {
 
+// The members of an object that are wanted; without any, all.
+std::string selected(const std::string& json, const std::vector<std::string>& select);
+
 // The items (objects) that the body of a search asks for: in the order of "sort_by" and
 // "sort_order" (with neither, as they come), cut by "offset" and "limit", with the members in
 // "select" alone. Headers say how many there are, and where the next page begins.

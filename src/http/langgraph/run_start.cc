@@ -144,7 +144,9 @@ tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& requ
     } else {
       return refuse(409, "conflict",
                     "thread " + id + " belongs to assistant " + quote(manifest->agent_id) +
-                        ", not " + quote(agent));
+                        ", not " + quote(agent) +
+                        ": only one that nothing was written into takes the assistant of its first "
+                        "run. Make it with metadata.graph_id");
     }
     if (made) return std::move(*made);
     if (made.error().code != ErrorCode::kConflict || attempt == kAttempts) {
@@ -404,6 +406,12 @@ StartedRun with_run(StartedRun started, Run run) {
 }
 
 }  // namespace
+
+tl::expected<Json, Problem> run_kwargs(const JsonFields& body) {
+  const auto modes = read_modes(body);
+  if (!modes) return tl::unexpected(modes.error());
+  return Json::trusted(kwargs_json(body, *modes, false));
+}
 
 std::vector<std::string> modes_of(const Run& run) {
   JsonFields kwargs(run.kwargs.empty() ? "{}" : run.kwargs.text());

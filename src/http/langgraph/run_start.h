@@ -31,6 +31,8 @@ tl::expected<StartedRun, Problem> finish_run(LangGraph& graph, const Request& re
                                              const std::optional<std::string>& thread_id,
                                              std::string_view body);
 
+// What the record of a run keeps of a body for its clients: config, context, how it is streamed.
+tl::expected<Json, Problem> run_kwargs(const JsonFields& body);
 // The stream modes that a run was started with.
 std::vector<std::string> modes_of(const Run& run);
 

@@ -172,8 +172,9 @@ Reply join_stream(const Shared& shared, const Request& request, const Run& run) 
   return stream_response(std::move(frames)).header("Location", request.path);
 }
 
-// What the run wrote is left behind, if nobody wrote since.
+// What a run that was stopped wrote is left behind, if nobody wrote since.
 Result<void> roll_back(LangGraph& graph, const Run& run) {
+  if (run.status != RunStatus::kInterrupted || run.question) return {};
   SKEIN_ASSIGN(const auto manifest, graph.service.store().get(run.thread));
   if (!manifest || run.last_seq == 0 || manifest->last_seq != run.last_seq) return {};
   SKEIN_TRY(write_events(graph.service, run.thread, {langgraph::return_to(run.base_seq)}));
@@ -183,7 +184,8 @@ Result<void> roll_back(LangGraph& graph, const Run& run) {
 Reply cancel(const Shared& shared, const Request& request, const Run& run) {
   const auto wait = request.query("wait");
   const bool waits = wait == "1" || wait == "true";
-  const bool rolls_back = request.query("action") == "rollback";
+  // One that has ended stays as it is.
+  const bool rolls_back = request.query("action") == "rollback" && !run.ended();
   SKEIN_TRY(shared->service.runner().cancel(run.id));
   if (!waits && !rolls_back) {
     Response accepted;

@@ -9,6 +9,8 @@
 #include "core/json_contains.h"
 #include "core/json_fields.h"
 #include "core/try.h"
+#include "http/langgraph/extract.h"
+#include "http/langgraph/listing.h"
 #include "http/langgraph/shared.h"
 #include "skein/limits.h"
 
@@ -25,6 +27,7 @@ struct Search {
   std::optional<std::string> status;
   std::vector<std::string> ids;
   Select select;
+  std::vector<ExtractPath> extract;
   std::string sort_by = "created_at";
   bool descending = true;
   std::uint64_t limit = 10;
@@ -63,7 +66,7 @@ void read_metadata(LangGraph& graph, const Caller& caller, RawJson filter, Searc
   search.metadata = own.rest().text();
 }
 
-Search read_search(LangGraph& graph, const Request& request) {
+Result<Search> read_search(LangGraph& graph, const Request& request) {
   Search search;
   JsonFields body(request.body);
   if (!request.caller.all_agents && request.caller.agents.size() == 1) {
@@ -78,6 +81,7 @@ Search read_search(LangGraph& graph, const Request& request) {
   search.status = body.take_string("status");
   search.ids = body.take_strings("ids").value_or(std::vector<std::string>());
   search.select = body.take_strings("select").value_or(Select());
+  SKEIN_ASSIGN(search.extract, read_extract(body.take_object("extract").value_or("{}")));
   search.sort_by = body.take_string("sort_by").value_or("created_at");
   search.descending = body.take_string("sort_order").value_or("desc") != "asc";
   search.limit = static_cast<std::uint64_t>(body.take_int("limit").value_or(10));
@@ -213,8 +217,18 @@ bool is_brief(const Search& search) {
          search.offset + search.limit <= kFew;
 }
 
+Result<std::string> found_json(LangGraph& graph, const Manifest& manifest, bool busy,
+                               const Search& search) {
+  if (search.extract.empty()) return thread_json(graph, manifest, busy, search.select);
+  SKEIN_ASSIGN(const std::string whole, thread_json(graph, manifest, busy));
+  std::string shown = selected(whole, search.select);
+  shown.pop_back();
+  shown += shown.size() > 1 ? ",\"extracted\":" : "\"extracted\":";
+  return shown + extracted_json(whole, search.extract) + "}";
+}
+
 Reply search_threads(LangGraph& graph, const Request& request) {
-  const Search search = read_search(graph, request);
+  SKEIN_ASSIGN(const Search search, read_search(graph, request));
   if (request.brief && !is_brief(search)) return done_elsewhere();
   SKEIN_ASSIGN(const auto busy, busy_threads(graph.service.store(), graph.service.clock()));
   SKEIN_ASSIGN(const Page page, find_page(graph, request, search, busy));
@@ -224,8 +238,7 @@ Reply search_threads(LangGraph& graph, const Request& request) {
   }
   std::vector<std::string> threads;
   for (const Manifest& manifest : page.threads) {
-    SKEIN_ASSIGN(auto json,
-                 thread_json(graph, manifest, busy.contains(manifest.id), search.select));
+    SKEIN_ASSIGN(auto json, found_json(graph, manifest, busy.contains(manifest.id), search));
     threads.push_back(std::move(json));
   }
   Response response = json_response(json_array_of(threads));
@@ -238,7 +251,7 @@ Reply search_threads(LangGraph& graph, const Request& request) {
 }
 
 Reply count_threads(LangGraph& graph, const Request& request) {
-  Search search = read_search(graph, request);
+  SKEIN_ASSIGN(Search search, read_search(graph, request));
   search.limit = 1;
   SKEIN_ASSIGN(const auto busy, busy_threads(graph.service.store(), graph.service.clock()));
   SKEIN_ASSIGN(const Page page, find_page(graph, request, search, busy));
@@ -253,7 +266,7 @@ constexpr const char* kSearchBody =
     R"("offset":{"type":"integer","minimum":0},)"
     R"("sort_by":{"enum":["thread_id","status","created_at","updated_at"]},)"
     R"("sort_order":{"enum":["asc","desc"]},"select":{"type":"array",)"
-    R"("items":{"type":"string"}}}})";
+    R"("items":{"type":"string"}},"extract":{"type":["object","null"]}}})";
 
 }  // namespace
 

@@ -99,6 +99,17 @@ Problem no_assistant(std::string_view assistant) {
               ": there is no agent of that id or UUID (skein agents list)"};
 }
 
+tl::expected<void, Problem> check_can_run(LangGraph& graph, const Caller& caller,
+                                          std::string_view agent_id) {
+  if (find_agent(graph, caller, agent_id)) return {};
+  return refuse(400, "invalid",
+                "the thread has no graph: it was made without metadata.graph_id, and there is no "
+                "agent " +
+                    quote(agent_id) +
+                    " for it to belong to. Make it with a graph_id, or run an assistant on it "
+                    "first");
+}
+
 std::string client_id(const Manifest& manifest) {
   return manifest.alias.value_or(manifest.id.uuid());
 }

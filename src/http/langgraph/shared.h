@@ -66,6 +66,10 @@ std::string assistant_uuid(std::string_view agent_id);
 std::optional<std::string> find_agent(LangGraph& graph, const Caller& caller,
                                       std::string_view assistant);
 Problem no_assistant(std::string_view assistant);
+// Whether values may be written into a thread of that agent before its first run: once they are, it
+// keeps its agent, which must be one that can be run.
+tl::expected<void, Problem> check_can_run(LangGraph& graph, const Caller& caller,
+                                          std::string_view agent_id);
 
 // What clients know a thread by: its alias, or the UUID form of its id.
 std::string client_id(const Manifest& manifest);

@@ -32,32 +32,50 @@ std::string state_metadata(const Manifest& manifest, std::int64_t step, const st
   return metadata.str();
 }
 
-// What a question of the last run makes of the current state: a task that waits for a person.
+// What is to be done next, by a run that works, asks a person, or did not come to its end.
 struct Waits {
   std::string next = "[]";
   std::string tasks = "[]";
 };
 
-Result<Waits> waits_of(LangGraph& graph, const Manifest& manifest) {
-  Waits waits;
-  if (last_run_status(manifest) != "interrupted") return waits;
+// The run that has something left to do in the current state; nothing: there is none.
+Result<std::optional<Run>> unfinished_run(LangGraph& graph, const Manifest& manifest,
+                                          const langgraph::StateView& state) {
+  Service& service = graph.service;
+  SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
+  if (!busy && last_run_status(manifest).empty()) return std::nullopt;
   RunQuery query;
   query.thread = manifest.id;
   query.limit = 1;
-  SKEIN_ASSIGN(const auto runs, graph.service.runner().list(query));
-  if (runs.empty() || !runs.front().question) return waits;
-  waits.next = R"(["tools"])";
-  waits.tasks = json_array_of({JsonObject()
-                                   .add("id", runs.front().id)
-                                   .add("name", "tools")
-                                   .add_json("error", "null")
-                                   .add_json("interrupts", interrupts_json(runs.front()))
-                                   .add_json("path", R"(["__pregel_pull","tools"])")
-                                   .add_json("checkpoint", "null")
-                                   .add_json("state", "null")
-                                   .add_json("result", "null")
-                                   .str()});
-  return waits;
+  if (busy) query.status = RunStatus::kRunning;  // others may wait behind it
+  SKEIN_ASSIGN(auto runs, service.runner().list(query));
+  if (!runs.empty() && (busy || runs.front().question)) return std::move(runs.front());
+  if (busy || state.run_id.empty()) return std::nullopt;
+  // The one that wrote last, unless its record was removed.
+  auto last = service.runner().get(state.run_id);
+  if (!last || last->status == RunStatus::kSuccess) return std::nullopt;
+  return std::move(*last);
+}
+
+Result<Waits> waits_of(LangGraph& graph, const Manifest& manifest,
+                       const langgraph::StateView& state) {
+  SKEIN_ASSIGN(const auto run, unfinished_run(graph, manifest, state));
+  if (!run) return Waits{};
+  const std::string node = run->question || state.calls_open ? "tools" : "agent";
+  const bool failed = run->status == RunStatus::kError || run->status == RunStatus::kTimeout;
+  JsonObject task;
+  task.add("id", run->id).add("name", node);
+  if (failed && run->error) {
+    task.add("error", run->error->message);
+  } else {
+    task.add_json("error", "null");
+  }
+  task.add_json("interrupts", interrupts_json(*run))
+      .add("path", std::vector<std::string>{"__pregel_pull", node})
+      .add_json("checkpoint", "null")
+      .add_json("state", "null")
+      .add_json("result", "null");
+  return Waits{.next = "[\"" + node + "\"]", .tasks = json_array_of({task.str()})};
 }
 
 // A run that begins a thread goes on from nothing, and so can another.
@@ -97,7 +115,7 @@ Problem no_checkpoint(const Manifest& manifest, Seq at) {
 Reply get_state(LangGraph& graph, const Manifest& manifest, std::optional<Seq> at) {
   if (!at) {
     SKEIN_ASSIGN(const auto state, graph.states.current(manifest));
-    SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest));
+    SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest, state));
     return json_response(state_json(manifest, state, waits));
   }
   if (!is_there(manifest, *at)) return tl::unexpected(no_checkpoint(manifest, *at));
@@ -110,6 +128,10 @@ Reply update_state(LangGraph& graph, const Request& request) {
   Service& service = graph.service;
   SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
   if (busy) return refuse(409, "conflict", "Thread is busy: a run is under way");
+  if (manifest.last_seq == 0) {
+    auto fine = check_can_run(graph, request.caller, manifest.agent_id);
+    if (!fine) return tl::unexpected(fine.error());
+  }
   const JsonFields body(request.body);
   SKEIN_ASSIGN(auto at, read_checkpoint(member(body, "checkpoint_id")));
   if (!at) {
@@ -219,15 +241,16 @@ Reply history(LangGraph& graph, const Manifest& manifest, const HistoryRequest& 
   Store& store = graph.service.store();
   SKEIN_ASSIGN(const auto seqs, find_checkpoints(store, manifest, asked));
   SKEIN_ASSIGN(const auto states, states_at(store, manifest.id, query.head, seqs));
-  SKEIN_ASSIGN(const Waits waits, waits_of(graph, manifest));
-  Seq waiting = 0;  // the checkpoint that a person is waited for at
-  if (of_head && waits.tasks != "[]") {
-    SKEIN_ASSIGN(const auto now, graph.states.current(manifest));
-    waiting = now.checkpoint;
+  Waits waits;
+  Seq now = 0;  // the checkpoint of the current state
+  if (of_head) {
+    SKEIN_ASSIGN(const auto current, graph.states.current(manifest));
+    SKEIN_ASSIGN(waits, waits_of(graph, manifest, current));
+    now = current.checkpoint;
   }
   std::vector<std::string> shown;
   for (const langgraph::StateView& state : states) {
-    shown.push_back(state_json(manifest, state, state.checkpoint == waiting ? waits : Waits{}));
+    shown.push_back(state_json(manifest, state, state.checkpoint == now ? waits : Waits{}));
   }
   return json_response(json_array_of(shown));
 }

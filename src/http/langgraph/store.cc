@@ -84,6 +84,7 @@ Reply search(LangGraph& graph, const Request& request) {
   if (std::string filter = member(request.body, "filter"); filter.starts_with('{')) {
     query.filter = std::move(filter);
   }
+  query.query = json_to_string(member(request.body, "query")).value_or("");
   query.limit = number(request, "limit", 10);
   query.offset = number(request, "offset", 0);
   const auto found = graph.items.search(query);

@@ -61,9 +61,13 @@ Result<std::optional<Manifest>> find_named(LangGraph& graph, const std::string& 
 
 tl::expected<Manifest, Problem> make_thread(LangGraph& graph, const Caller& caller,
                                             const std::optional<std::string>& id,
-                                            std::string_view metadata) {
+                                            std::string_view metadata, bool has_steps) {
   auto agent = agent_for(graph, caller, metadata);
   if (!agent) return tl::unexpected(agent.error());
+  if (has_steps) {
+    auto fine = check_can_run(graph, caller, *agent);
+    if (!fine) return tl::unexpected(fine.error());
+  }
   NewConversation conversation{.agent_id = std::move(*agent)};
   conversation.metadata = own_metadata(metadata);
   SKEIN_TRY(check_has_no_mark(conversation.metadata));
@@ -105,12 +109,14 @@ Reply create(LangGraph& graph, const Request& request) {
   }
   std::string metadata = member(body, "metadata");
   if (metadata == "null") metadata = "{}";
+  const std::string steps = member(body, "supersteps");
+  const bool has_steps = steps != "null" && steps != "[]";
   const auto find_or_make = [&]() -> tl::expected<FoundOrMade, Problem> {
     if (id) {
       SKEIN_ASSIGN(auto found, find_named(graph, *id));
       if (found) return FoundOrMade{std::move(*found), true};
     }
-    auto made = make_thread(graph, request.caller, id, metadata);
+    auto made = make_thread(graph, request.caller, id, metadata, has_steps);
     if (!made) return tl::unexpected(made.error());
     return FoundOrMade{std::move(*made), false};
   };
@@ -126,7 +132,7 @@ Reply create(LangGraph& graph, const Request& request) {
     return json_response(std::move(json));
   }
   SKEIN_ASSIGN(const Manifest manifest,
-               write_supersteps(graph, std::move(thread->manifest), member(body, "supersteps")));
+               write_supersteps(graph, std::move(thread->manifest), steps));
   SKEIN_ASSIGN(auto json, thread_json(graph, manifest, false));
   return json_response(std::move(json));
 }

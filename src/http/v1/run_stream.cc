@@ -117,7 +117,8 @@ std::vector<Route> run_stream_routes() {
        .tag = "runs",
        .summary = "What a run does and did, as server-sent events",
        .description =
-           "`status` (a Run; first of all, and whenever its status changes), `event` (an "
+           "`status` (a Run; first of all while it goes on, whenever its status changes, and at "
+           "the end, once), `event` (an "
            "Event, as the thread has it), `text` and `thinking` (pieces that are no "
            "events yet, without an id). Ends with the run. Goes on right after "
            "Last-Event-ID, also after a restart.",

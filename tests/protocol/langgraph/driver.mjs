@@ -201,6 +201,34 @@ async function cancelling() {
   await call("runs.cancel without waiting", (c) => c.runs.cancel(id, enqueued.run_id));
 }
 
+// What is to be done next, and what a cancelled run leaves.
+async function unfinished() {
+  const { thread_id: id } = await recorder.client.threads.create({ graphId: "slow" });
+  const left = (state) => ({ next: state.next, tasks: state.tasks });
+  const texts = (state) => fact(state.values.messages.map((message) => message.content));
+  const done = await recorder.client.runs.create(id, "slow", { input: said("done") });
+  await recorder.client.runs.join(id, done.run_id);
+  await call("threads.getState after a run", (c) => c.threads.getState(id), left);
+  await call("runs.cancel of one that has ended", (c) =>
+    c.runs.cancel(id, done.run_id, true, "rollback"));
+  await call("runs.get of one that has ended", (c) => c.runs.get(id, done.run_id), (run) => ({
+    status: run.status }));
+  await call("what it wrote", (c) => c.threads.getState(id), texts);
+  const busy = await recorder.client.runs.create(id, "slow", { input: said(LONG) });
+  for (let count = 0; count < 3;) {
+    count = (await recorder.client.threads.getState(id)).values.messages.length;
+  }
+  await call("threads.getState while busy", (c) => c.threads.getState(id), left);
+  await call("threads.getHistory while busy", (c) => c.threads.getHistory(id, { limit: 1 }),
+    (states) => states.map(left));
+  await recorder.client.runs.cancel(id, busy.run_id, true);
+  await call("threads.getState after a cancel", (c) => c.threads.getState(id), left);
+  await recorder.client.runs.wait(id, "slow", {
+    input: said("/fail on purpose"), raiseError: false });
+  await call("threads.getState after a failure", (c) => c.threads.getState(id), (state) => ({
+    next: state.next, tasks: state.tasks.map((task) => task.name) }));
+}
+
 // More that the SDK can do, and its users do.
 async function edits() {
   const { thread_id: id } = await recorder.client.threads.create({ graphId: "echo" });
@@ -260,6 +288,9 @@ async function store() {
     (found) => ({ ...found, keys: fact(found.items.map((item) => item.key).sort()) }));
   await call("store.searchItems with a filter", (c) =>
     c.store.searchItems(["driver"], { filter: { size: 2 }, limit: 1 }));
+  await call("store.searchItems with a query", (c) =>
+    c.store.searchItems(["driver"], { query: "whatever" }),
+    (found) => fact(found.items.map((item) => item.key).sort()));
   await call("store.listNamespaces", (c) => c.store.listNamespaces({ prefix: ["driver"] }),
     (found) => fact(JSON.stringify(found.namespaces.sort())));
   await call("store.listNamespaces by depth", (c) =>
@@ -366,6 +397,7 @@ await states(made.id);
 await runs(made.id);
 await streams(made.id);
 await cancelling();
+await unfinished();
 await edits();
 await stateless();
 await store();
