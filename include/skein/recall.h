@@ -154,10 +154,11 @@ struct FollowOptions {
 };
 
 struct FollowResult {
-  std::uint64_t changes = 0;   // that the feed told
-  std::uint64_t events = 0;    // of threads, that were looked at
-  std::uint64_t embedded = 0;  // messages that got vectors
-  bool more = false;           // vectors may be missing
+  std::uint64_t changes = 0;                 // that the feed told
+  std::uint64_t events = 0;                  // of threads, that were looked at
+  std::uint64_t embedded = 0;                // messages that got vectors
+  bool more = false;                         // vectors may be missing
+  std::chrono::nanoseconds vectors_took{0};  // of the processor, to make them
 };
 
 struct RecallStatus {

@@ -57,7 +57,9 @@ class Recall::Impl {
     if (result.events > 0) vectors_missing_ = filler_.has_value();
     if (options.vectors && vectors_missing_ && !work.stop.stop_requested()) {
       std::int64_t after = embedded_until_;
+      const ProcessorTime before = processor_time();
       SKEIN_ASSIGN(const auto kept, filler_->fill_some({}, after));
+      result.vectors_took = (processor_time() - before).worked;
       // What was tried and had no text any more is not tried again.
       embedded_until_ = after;
       vectors_missing_ = kept.has_value();
@@ -274,7 +276,7 @@ class RecallFollower::Impl {
   static constexpr std::chrono::seconds kPause{5};
   // Between rounds: many messages cost less together.
   static constexpr std::chrono::milliseconds kGather{50};
-  static constexpr std::chrono::milliseconds kGatherInCrowd{250};
+  static constexpr std::chrono::milliseconds kGatherInCrowd{1000};
   // While others want the processors, it rests so many times as long as a batch of vectors took.
   static constexpr int kRest = 100;
   static constexpr std::chrono::seconds kLongestRest{30};
@@ -290,15 +292,14 @@ class RecallFollower::Impl {
   }
 
   Result<void> round(bool crowded, const std::stop_token& stop) {
-    const auto began = SteadyClock::now();
-    const bool rests = crowded && began < rest_until_;
+    const bool rests = crowded && SteadyClock::now() < rest_until_;
     FollowOptions options{.wait = kWait, .vectors = !rests, .stop = stop};
     if (more_ && !rests) options.wait = {};
     SKEIN_ASSIGN(const FollowResult done, recall_.index_new(options));
     more_ = done.more;
     if (done.embedded > 0) {
-      const auto now = SteadyClock::now();
-      rest_until_ = now + std::min<SteadyClock::duration>(kRest * (now - began), kLongestRest);
+      rest_until_ = SteadyClock::now() +
+                    std::min<SteadyClock::duration>(kRest * done.vectors_took, kLongestRest);
     }
     if (done.changes > 0) pause_for(crowded ? kGatherInCrowd : kGather, stop);
     return {};

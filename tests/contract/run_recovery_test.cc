@@ -83,7 +83,7 @@ class SlowEffect final : public RunEffect {
  public:
   explicit SlowEffect(Log& log) : log_(log) {}
   std::string_view name() const override { return "index"; }
-  bool is_wanted() const override { return true; }
+  bool is_wanted() const override { return wanted; }
   Result<void> apply(const FinishedRun& run, std::stop_token stop) override {
     if (wait) {
       while (!stop.stop_requested()) std::this_thread::yield();
@@ -94,6 +94,7 @@ class SlowEffect final : public RunEffect {
   }
 
   std::atomic<bool> wait{true};
+  std::atomic<bool> wanted{true};
 
  private:
   Log& log_;
@@ -121,6 +122,29 @@ TEST_P(RunRecovery, MakesUpForEffectsThatWereCutOff) {
   EXPECT_THAT(log_.lines(), testing::Contains("indexed 3"));
   EXPECT_THAT(must(next.get(id)).effects, IsEmpty());
   EXPECT_THAT(scan_all(store(), "runs_open"), IsEmpty());
+}
+
+TEST_P(RunRecovery, MakesUpForEffectsThatItsOwnRunsDoNotHave) {
+  SlowEffect index(log_);
+  RunnerOptions impatient = options();
+  impatient.effects = {&index};
+  impatient.drain = 0ms;
+  const ThreadId thread = thread_of();
+  {
+    Runner runner(store(), agents_, impatient);
+    must(runner.execute(run_request("agent", thread.str(), "hi")));
+  }
+  index.wait = false;
+  index.wanted = false;
+  impatient.drain = 10s;
+  Runner next(store(), agents_, impatient);
+  const RunOutcome own = must(next.execute(run_request("agent", thread.str(), "and")));
+  EXPECT_THAT(own.run.effects, testing::Not(testing::Contains("index")));
+  clock().advance(1h);
+  EXPECT_EQ(must(next.recover()).effects, 1U);
+  next.finish_effects();
+  EXPECT_THAT(log_.lines(), testing::Contains("indexed 3"));
+  EXPECT_THAT(log_.lines(), testing::Not(testing::Contains("indexed 5")));
 }
 
 TEST_P(RunRecovery, ARunOnAThreadThatIsDeletedEndsAsAnError) {
