@@ -16,8 +16,9 @@ enum State : std::uint32_t { kWaiting, kLeader, kDone, kRefused };
 bool is_over(std::uint32_t state) { return state == kDone || state == kRefused; }
 
 // Batches that take longer are not for a thread that others wait for, unless there was only one now
-// and then.
-constexpr std::chrono::milliseconds kQuick{1};
+// and then. Many requests may take their time: they are those who would wait.
+constexpr std::chrono::microseconds kQuick{1000};
+constexpr std::chrono::microseconds kQuickForEach{100};
 constexpr int kSlow = 8;
 constexpr int kSlowest = 16;
 
@@ -170,7 +171,7 @@ void GroupCommit::hand_on(const Batch& batch, Clock::duration took) {
   {
     const std::lock_guard lock(mutex_);
     gathering_.note(batch.all().size(), queue_.size(), took);
-    slow_ = count_slow(slow_, took <= kQuick);
+    slow_ = count_slow(slow_, took <= kQuick + batch.all().size() * kQuickForEach);
     if (queue_.empty()) {
       led_ = false;
       return;
