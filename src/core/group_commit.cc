@@ -88,7 +88,11 @@ void GroupCommit::refuse_others_if_stuck() {
 void GroupCommit::wait_as_fiber(Request& request, bool leads) {
   Fibers& fibers = *request.fibers_;
   if (leads) fibers.do_last([this, &fibers] { lead_from(fibers); });
-  while (!is_over(request.state_.load(std::memory_order_acquire))) Fibers::pause();
+  // Also when it is over already: whoever finished it lets this fiber go on, and would do so with
+  // one that is gone.
+  do {
+    Fibers::pause();
+  } while (!is_over(request.state_.load(std::memory_order_acquire)));
 }
 
 void GroupCommit::lead_from(Fibers& fibers) {

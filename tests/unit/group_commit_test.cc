@@ -239,6 +239,31 @@ TEST(GroupCommit, ServesThreadsAndFibersTogether) {
   EXPECT_EQ(thread.over(), 4);
 }
 
+TEST(GroupCommit, LetsFibersGoOnOnceThatAreFinishedBeforeTheyWait) {
+  constexpr int kFibers = 50'000;
+  GroupCommit group({}, [](GroupCommit::Batch& batch) {
+    batch.next();
+    return true;
+  });
+  FiberThread thread;
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      Numbered request;
+      group.submit(request);
+    }
+  });
+  for (int i = 0; i < kFibers; ++i) {
+    thread.start([&] {
+      Numbered request;
+      group.submit(request);
+    });
+    thread.run();
+  }
+  other = {};
+  thread.settle();  // nobody is left to go on
+  EXPECT_EQ(thread.over(), kFibers);
+}
+
 // Cannot take any until it is let.
 class Stuck {
  public:
