@@ -118,11 +118,11 @@ void Connection::look_for_end() {
   error_code error;
   socket_.receive(asio::buffer(&byte, 1), Socket::message_peek, error);
   if (error == asio::error::would_block) return wait_for_bytes();
-  ended_ = error == asio::error::eof;
-  if (error && !ended_) return close();
-  ask_at_ = shared_.now + (ended_ ? kAskAfter : shared_.options.heartbeat);
+  const bool ended = error == asio::error::eof;
+  if (error && !ended) return close();
+  ask_at_ = shared_.now + (ended ? kAskAfter : shared_.options.heartbeat);
   wait_for_error();
-  if (ended_ && state_ == State::kStreaming && out_.empty() && !writing_) send_heartbeat();
+  if (ended && state_ == State::kStreaming && out_.empty() && !writing_) send_heartbeat();
 }
 
 // Whoever is gone answers what is sent to it with one.
@@ -136,10 +136,7 @@ void Connection::wait_for_error() {
 
 void Connection::ask_if_there() {
   if (!ask_at_ || shared_.now < *ask_at_ || writing_) return;
-  if (!version_11_) {  // such an answer is not known there
-    if (ended_) close();
-    return;
-  }
+  if (!version_11_) return;  // such an answer is not known there
   ask_at_ = shared_.now + shared_.options.heartbeat;
   queue_text("HTTP/1.1 102 Processing\r\n\r\n");
   write_some();

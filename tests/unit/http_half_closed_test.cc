@@ -128,15 +128,21 @@ TEST_F(HttpHalfClosed, AReaderOfAStreamThatIsGoneIsNoticed) {
   }
 }
 
-TEST_F(HttpHalfClosed, WhoeverWaitsIsAskedAndGetsTheAnswer) {
+TEST_F(HttpHalfClosed, WhoeverWaitsIsAskedIfItKnowsThatAndGetsTheAnswer) {
+  HttpConnection old(server_.port());
+  old.send("POST /test/waits HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  old.end_sending();
+  let_it_see();
   HttpConnection connection(server_.port());
   connection.send_request("POST", "/test/waits");
   connection.end_sending();
   EXPECT_EQ(connection.read_head().status, 102);
+  let_it_see();  // whoever came before was looked at too
   EXPECT_FALSE(abandoned_);
   go();
   new_thread(server_);  // so that everybody looks again
   EXPECT_EQ(connection.read_answer().body, "\"done\"");
+  EXPECT_EQ(old.read_answer().body, "\"done\"");
   EXPECT_FALSE(abandoned_);
 }
 
