@@ -130,6 +130,8 @@ void Connection::wait_for_error() {
   if (std::exchange(guarded_, true)) return;
   socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const error_code&) {
     self->shared_.now = std::chrono::steady_clock::now();
+    // Both sides have sent all, which counts as one too; bytes of the client may still wait.
+    if (self->state_ == State::kLingering) return self->on_readable();
     self->close();
   });
 }
