@@ -211,11 +211,12 @@ void Connection::begin_call() {
 }
 
 void Connection::malformed(const Problem& problem) {
-  const Response response = shared_.receiver.malformed(problem);
-  end_call(false);
+  reader_ = nullptr;
+  body_ = BodyBytes::Charge(shared_.bodies);
   unread_.clear();
   keep_ = false;
-  respond(response, true);
+  if (call_) return call_->refuse_with(problem);
+  respond(shared_.receiver.malformed(problem), true);
 }
 
 void Connection::respond(const Response& response, bool close) {
