@@ -16,7 +16,13 @@ Fibers::~Fibers() { assert(all_.empty()); }
 
 Fibers* Fibers::current() { return Fiber::current() == nullptr ? nullptr : at_work; }
 
-void Fibers::pause() { Fiber::current()->pause(); }
+void Fibers::pause(Work look) {
+  Fiber& self = *Fiber::current();
+  Work& own = at_work->all_.at(&self).look;
+  own = std::move(look);
+  self.pause();
+  own = nullptr;
+}
 
 bool Fibers::is_own_thread() const { return at_work == this; }
 
@@ -43,7 +49,7 @@ bool Fibers::start(Work work, Work then) {
   try {
     auto fiber = std::make_unique<Fiber>(std::move(work));
     begun = fiber.get();
-    all_.emplace(begun, Member{std::move(fiber), std::move(then)});
+    all_.emplace(begun, Member{std::move(fiber), std::move(then), {}});
   } catch (const std::bad_alloc&) {
     return false;
   }
@@ -69,10 +75,20 @@ bool Fibers::settle() {
     if (ready.empty()) last.swap(last_);
   }
   for (Fiber* fiber : ready) run(*fiber);
-  Fibers* const before = std::exchange(at_work, this);
-  for (const Work& work : last) work();
-  at_work = before;
+  do_now(last);
   return !ready.empty() || !last.empty();
+}
+
+void Fibers::do_now(std::span<const Work> all) {
+  Fibers* const before = std::exchange(at_work, this);
+  for (const Work& work : all) work();
+  at_work = before;
+}
+
+void Fibers::tick() {
+  for (const auto& [fiber, member] : all_) {
+    if (member.look) do_now({&member.look, 1});
+  }
 }
 
 }  // namespace skein

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -38,14 +39,17 @@ class Fibers {
   [[nodiscard]] bool start(Work work, Work then);
   // Lets go on who can; if nobody can, does what they wait for. False: there was nothing to do.
   bool settle();
+  // Time has passed: those who wait look whether they still want to. Several times a second.
+  void tick();
   // That are not over.
   std::size_t size() const { return all_.size(); }
 
   // --- Inside of a fiber ---
   // Those of this thread; null: the caller is not inside of one.
   static Fibers* current();
-  // Until somebody calls go_on() with it, once for each time.
-  static void pause();
+  // Until somebody calls go_on() with it, once for each time. `look` is called meanwhile with each
+  // tick(), outside of the fiber; it must not start others.
+  static void pause(Work look = {});
 
   // --- Any thread ---
   void go_on(Fiber& fiber);
@@ -57,9 +61,11 @@ class Fibers {
   struct Member {
     std::unique_ptr<Fiber> fiber;
     Work then;
+    Work look;  // while it waits
   };
 
   void run(Fiber& fiber);
+  void do_now(std::span<const Work> all);
   bool is_own_thread() const;
   template <class Change>
   void change(Change change);

@@ -44,10 +44,7 @@ bool GroupCommit::submit(Request& request) {
   request.fibers_ = Fibers::current();
   request.fiber_ = Fiber::current();
   const Place place = enqueue(request);
-  if (place == Place::kRefused) {
-    refuse_others_if_stuck();  // of fibers, whom no time wakes
-    return false;
-  }
+  if (place == Place::kRefused) return false;
   const bool leads = place == Place::kLeads;
   request.fibers_ != nullptr ? wait_as_fiber(request, leads) : wait_as_thread(request, leads);
   return request.state_.load(std::memory_order_relaxed) != kRefused;
@@ -89,7 +86,13 @@ void GroupCommit::refuse_others_if_stuck() {
 void GroupCommit::wait_as_fiber(Request& request, bool leads) {
   Fibers& fibers = *request.fibers_;
   if (leads) fibers.do_last([this, &fibers] { lead_from(fibers); });
-  while (!is_over(request.state_.load(std::memory_order_acquire))) Fibers::pause();
+  Fibers::Work look;
+  if (limits_.patience.count() > 0) look = [this] { refuse_others_if_stuck(); };
+  // Also when it is over already: whoever finished it lets this fiber go on, and would do so with
+  // one that is gone.
+  do {
+    Fibers::pause(look);
+  } while (!is_over(request.state_.load(std::memory_order_acquire)));
 }
 
 void GroupCommit::lead_from(Fibers& fibers) {

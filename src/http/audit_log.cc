@@ -64,8 +64,10 @@ Result<void> AuditLog::status() const {
     if (!status_) return status_;
   }
   // Somebody may have taken it away since the last line was written.
-  if (has_its_name()) return {};
-  SKEIN_TRY(open_file(path_));
+  const auto now = std::chrono::steady_clock::now();
+  if (now - looked_.load(std::memory_order_relaxed) < kLook) return {};
+  if (!has_its_name()) SKEIN_TRY(open_file(path_));
+  looked_.store(now, std::memory_order_relaxed);
   return {};
 }
 

@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -27,6 +29,7 @@ class AuditLog {
   static constexpr int kFiles = 4;
   // Of lines that cannot be written yet. Those beyond it are counted, and a line tells how many.
   static constexpr std::size_t kMaxWaitingBytes = std::size_t{8} << 20;
+  static constexpr std::chrono::milliseconds kLook{10};
 
   // Borrows the clock. `first`, if there is one, is a line that is written when this returns; or
   // else status() says why it was not.
@@ -41,7 +44,7 @@ class AuditLog {
   void say(std::string_view line);
 
   // Why lines cannot be written; nothing: they can. As long as they cannot, nothing should be
-  // changed that would go unnoticed.
+  // changed that would go unnoticed. Looks at the file's name, unless it did so within kLook.
   Result<void> status() const;
 
  private:
@@ -65,6 +68,8 @@ class AuditLog {
   const std::string path_;
   Clock& clock_;
   Fd file_;  // the writing thread's
+  // When the name was last found to be good.
+  mutable std::atomic<std::chrono::steady_clock::time_point> looked_{};
 
   mutable std::mutex mutex_;  // protects all below
   std::condition_variable_any came_;

@@ -118,11 +118,11 @@ void Connection::look_for_end() {
   error_code error;
   socket_.receive(asio::buffer(&byte, 1), Socket::message_peek, error);
   if (error == asio::error::would_block) return wait_for_bytes();
-  ended_ = error == asio::error::eof;
-  if (error && !ended_) return close();
-  ask_at_ = shared_.now + (ended_ ? kAskAfter : shared_.options.heartbeat);
+  const bool ended = error == asio::error::eof;
+  if (error && !ended) return close();
+  ask_at_ = shared_.now + (ended ? kAskAfter : shared_.options.heartbeat);
   wait_for_error();
-  if (ended_ && state_ == State::kStreaming && out_.empty() && !writing_) send_heartbeat();
+  if (ended && state_ == State::kStreaming && out_.empty() && !writing_) send_heartbeat();
 }
 
 // Whoever is gone answers what is sent to it with one.
@@ -130,16 +130,15 @@ void Connection::wait_for_error() {
   if (std::exchange(guarded_, true)) return;
   socket_.async_wait(Socket::wait_error, [self = shared_from_this()](const error_code&) {
     self->shared_.now = std::chrono::steady_clock::now();
+    // Both sides have sent all, which counts as one too; bytes of the client may still wait.
+    if (self->state_ == State::kLingering) return self->on_readable();
     self->close();
   });
 }
 
 void Connection::ask_if_there() {
   if (!ask_at_ || shared_.now < *ask_at_ || writing_) return;
-  if (!version_11_) {  // such an answer is not known there
-    if (ended_) close();
-    return;
-  }
+  if (!version_11_) return;  // such an answer is not known there
   ask_at_ = shared_.now + shared_.options.heartbeat;
   queue_text("HTTP/1.1 102 Processing\r\n\r\n");
   write_some();
@@ -212,11 +211,12 @@ void Connection::begin_call() {
 }
 
 void Connection::malformed(const Problem& problem) {
-  const Response response = shared_.receiver.malformed(problem);
-  end_call(false);
+  reader_ = nullptr;
+  body_ = BodyBytes::Charge(shared_.bodies);
   unread_.clear();
   keep_ = false;
-  respond(response, true);
+  if (call_) return call_->refuse_with(problem);
+  respond(shared_.receiver.malformed(problem), true);
 }
 
 void Connection::respond(const Response& response, bool close) {

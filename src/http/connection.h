@@ -99,7 +99,6 @@ class Connection final : public Exchange, public std::enable_shared_from_this<Co
   SteadyTime deadline_{};
   bool waiting_ = false;  // for bytes
   bool guarded_ = false;  // an error of the connection is waited for
-  bool ended_ = false;    // the client sends nothing more; it may still read
   // Reading does not tell whether the client is there: it is asked then.
   std::optional<SteadyTime> ask_at_{};
   bool keep_ = true;        // after this request

@@ -50,6 +50,8 @@ class Call {
   virtual ~Call() = default;
   // All of its body is there, and counts as long as the charge does.
   virtual void body(std::string body, BodyBytes::Charge charge) = 0;
+  // Instead of body(): it does not come, or cannot be taken. Answers with that.
+  virtual void refuse_with(const Problem& problem) = 0;
   // What send_frames() was given has been taken.
   virtual void taken() = 0;
   // The answer, all of it, went out or the client went away first.

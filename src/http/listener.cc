@@ -187,6 +187,7 @@ class Listener::Impl {
       shared_->now = std::chrono::steady_clock::now();
       for (const auto& connection : all()) connection->tick();
       shared_->receiver.tick(shared_->now);
+      fibers_.tick();
       dropped_ = shared_->dropped;
       unsent_ = shared_->unsent.total();
       tick();

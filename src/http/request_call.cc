@@ -120,6 +120,7 @@ bool RequestCall::answers_at_once() const {
 }
 
 void RequestCall::body(std::string body, BodyBytes::Charge charge) {
+  begun_ = true;
   request.body = std::move(body);
   charge_ = std::move(charge);
   const Route& route = *matched->route;
@@ -320,7 +321,8 @@ void RequestCall::over(bool complete) {
   leave_desk();
   if (!complete && (stream_ || waiting_)) tell_abandoned(stream_, waiting_);
   // Nobody looks any more for what it waited for. Who still works on an answer notes it.
-  if (waiting_ && !std::exchange(answered_, true)) front_.note(*this, kClientGone);
+  const bool nobody_works = waiting_ || !begun_;
+  if (nobody_works && !std::exchange(answered_, true)) front_.note(*this, kClientGone);
   if (complete || !gone_) return;
   // Whoever is stopped by that may have something to do.
   front_.parts_.pool.submit_always([gone = *gone_] { gone.request_stop(); });

@@ -17,6 +17,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   ~RequestCall() override;
 
   void body(std::string body, BodyBytes::Charge charge) override;
+  void refuse_with(const Problem& problem) override;
   void taken() override;
   void over(bool complete) override;
 
@@ -24,7 +25,6 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   void answer(Reply reply);
   // Right away.
   void respond(Response response);
-  void refuse_with(const Problem& problem);
 
   // The server stops: a stream is cut, and with `waiting` too what is waited for is answered.
   void end(bool waiting);
@@ -62,6 +62,7 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
   const std::shared_ptr<std::atomic<std::size_t>> under_way_;
   std::shared_ptr<Exchange> exchange_;  // none: it is over
   BodyBytes::Charge charge_;            // for the request's body
+  bool begun_ = false;                  // all of it came
   bool answered_ = false;
   bool late_ = false;  // the time of what is waited for is over
   std::shared_ptr<Stream> stream_;

@@ -108,6 +108,34 @@ TEST(Fibers, StartOthersFromWhatFollows) {
   EXPECT_EQ(fibers.size(), 0U);
 }
 
+TEST(Fibers, LookAtEachTickWhileTheyWait) {
+  Fibers fibers({.wake = [] { FAIL() << "it is the thread itself"; }, .elsewhere = {}});
+  int looks = 0;
+  const bool begun = fibers.start(
+      [&] {
+        Fibers& own = *Fibers::current();
+        Fiber& self = *Fiber::current();
+        Fibers::pause([&] {
+          EXPECT_EQ(Fiber::current(), nullptr);
+          if (++looks == 3) own.go_on(self);
+        });
+        own.do_last([&] { own.go_on(self); });
+        Fibers::pause();
+      },
+      [] {});
+  EXPECT_TRUE(begun);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(fibers.settle());
+    fibers.tick();
+  }
+  EXPECT_TRUE(fibers.settle());
+  fibers.tick();
+  EXPECT_EQ(looks, 3) << "it waits for something else";
+  EXPECT_TRUE(fibers.settle());
+  EXPECT_TRUE(fibers.settle());
+  EXPECT_EQ(fibers.size(), 0U);
+}
+
 TEST(Fibers, AreWokenByOtherThreads) {
   std::atomic<int> woken{0};
   Fibers fibers({.wake = [&] { ++woken; }, .elsewhere = {}});

@@ -117,6 +117,7 @@ class FiberThread {
     EXPECT_TRUE(fibers_.start(std::move(work), [this] { ++over_; }));
   }
   void settle() { fibers_.settle(); }
+  void tick() { fibers_.tick(); }
   // Until all are over.
   void run() {
     while (fibers_.size() > 0) {
@@ -239,6 +240,31 @@ TEST(GroupCommit, ServesThreadsAndFibersTogether) {
   EXPECT_EQ(thread.over(), 4);
 }
 
+TEST(GroupCommit, LetsFibersGoOnOnceThatAreFinishedBeforeTheyWait) {
+  constexpr int kFibers = 50'000;
+  GroupCommit group({}, [](GroupCommit::Batch& batch) {
+    batch.next();
+    return true;
+  });
+  FiberThread thread;
+  std::jthread other([&](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      Numbered request;
+      group.submit(request);
+    }
+  });
+  for (int i = 0; i < kFibers; ++i) {
+    thread.start([&] {
+      Numbered request;
+      group.submit(request);
+    });
+    thread.run();
+  }
+  other = {};
+  thread.settle();  // nobody is left to go on
+  EXPECT_EQ(thread.over(), kFibers);
+}
+
 // Cannot take any until it is let.
 class Stuck {
  public:
@@ -286,10 +312,12 @@ TEST(GroupCommit, RefusesFibersToo) {
   FiberThread thread;
   for (int i = 0; i < 3; ++i) thread.start([&] { stuck.submit(); });
   while (stuck.refused < 2) {
-    thread.start([&] { stuck.submit(); });
+    thread.tick();
     thread.settle();
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::yield();
   }
+  thread.start([&] { stuck.submit(); });
+  EXPECT_EQ(stuck.refused, 3);
   stuck.go();
   thread.run();
   EXPECT_EQ(stuck.done, 1);

@@ -125,10 +125,16 @@ TEST_F(BriefWrites, ThatWaitWhenTheServerStopsAreDone) {
 // One thread in the pool, and routes that keep it: by waiting for the test, and by writing.
 class BriefWritesBesidesOthers : public BriefWrites {
  protected:
-  BriefWritesBesidesOthers() : BriefWrites(setup()) {}
+  // Of the handlers, which are there before this is.
+  struct Seen {
+    std::atomic<bool> go{false};
+    std::atomic<bool> writes{false};
+  };
+  explicit BriefWritesBesidesOthers(std::shared_ptr<Seen> seen = std::make_shared<Seen>())
+      : BriefWrites(setup(seen)), seen_(std::move(seen)) {}
   ~BriefWritesBesidesOthers() override { go(); }
 
-  TestServer::Setup setup() {
+  static TestServer::Setup setup(const std::shared_ptr<Seen>& seen) {
     http::RouteSet set;
     set.name = "more";
     set.prefix = "/more/";
@@ -140,11 +146,13 @@ class BriefWritesBesidesOthers : public BriefWrites {
       route.access = http::Access::kWrite;
       route.handler = std::move(handler);
     };
-    add("wait", [this](Service&, http::Request&) -> http::Reply {
-      go_.wait(false);
+    add("wait", [seen](Service&, http::Request&) -> http::Reply {
+      seen->go.wait(false);
       return http::no_content();
     });
-    add("write", [](Service& service, http::Request&) -> http::Reply {
+    add("write", [seen](Service& service, http::Request&) -> http::Reply {
+      seen->writes = true;
+      seen->writes.notify_all();
       SKEIN_TRY(service.threads().create({.agent_id = "helper"}));
       return http::no_content();
     });
@@ -153,11 +161,11 @@ class BriefWritesBesidesOthers : public BriefWrites {
     return {.options = options, .more_routes = {set}};
   }
   void go() {
-    go_ = true;
-    go_.notify_all();
+    seen_->go = true;
+    seen_->go.notify_all();
   }
 
-  std::atomic<bool> go_{false};
+  const std::shared_ptr<Seen> seen_;
 };
 
 TEST_F(BriefWritesBesidesOthers, AreDoneAlsoWhenAllThreadsWaitForThem) {
@@ -169,7 +177,7 @@ TEST_F(BriefWritesBesidesOthers, AreDoneAlsoWhenAllThreadsWaitForThem) {
     EXPECT_EQ(server_.ask("GET", "/healthz").status, 200);  // it has come that far
   }
   go();
-  std::this_thread::sleep_for(50ms);
+  seen_->writes.wait(false);
   lock.release();
   for (const auto& connection : asked) EXPECT_EQ(connection->read_answer().status / 100, 2);
 }

@@ -25,6 +25,9 @@ class Streams final : public http::Receiver {
       exchange_->begin_stream(response, "");
       if (whole_) exchange_->send_frames({http::share("data: all\n\n")}, true);
     }
+    void refuse_with(const http::Problem& problem) override {
+      exchange_->respond(all_.malformed(problem), true);
+    }
     void taken() override { ++all_.taken; }
     void over(bool /*complete*/) override {}
 

@@ -16,6 +16,9 @@ using namespace std::chrono_literals;
 
 class HttpHalfClosed : public testing::Test {
  protected:
+  // More than a client's system takes that does not read, less than the server's does.
+  static constexpr std::size_t kLarge = std::size_t{1} << 20;
+
   explicit HttpHalfClosed(http::ServerOptions options = {}) : server_(setup(options)) {}
 
   TestServer::Setup setup(const http::ServerOptions& options) {
@@ -25,6 +28,11 @@ class HttpHalfClosed : public testing::Test {
                            [this](Service&, http::Request&) -> http::Reply {
                              go_.wait(false);
                              return http::json_response(std::string("\"done\""));
+                           }));
+    routes.push_back(route("POST", "/test/slow/large", "slowLarge", Access::kWrite,
+                           [this](Service&, http::Request&) -> http::Reply {
+                             go_.wait(false);
+                             return http::json_response(std::string(kLarge, ' '));
                            }));
     routes.push_back(route("POST", "/test/waits", "waits", Access::kWrite,
                            [this](Service&, http::Request&) -> http::Reply {
@@ -49,6 +57,13 @@ class HttpHalfClosed : public testing::Test {
   // The server has seen what was sent before this.
   void let_it_see() {
     for (int i = 0; i < 20; ++i) EXPECT_EQ(server_.ask("GET", "/healthz").status, 200);
+  }
+
+  // Until the metrics say that; from a connection of its own.
+  void wait_for_metric(const std::string& line) {
+    while (server_.ask("GET", "/metrics").body.find("\n" + line + "\n") == std::string::npos) {
+      std::this_thread::sleep_for(5ms);
+    }
   }
 
   std::atomic<bool> go_{false};
@@ -81,6 +96,20 @@ TEST_F(HttpHalfClosed, AllRequestsThatCameBeforeAreAnswered) {
   go();
   EXPECT_EQ(connection.read_answer().body, "\"done\"");
   for (const char* body : {"[1]", "[2]", "[3]"}) EXPECT_EQ(connection.read_answer().body, body);
+  EXPECT_TRUE(connection.wait_for_close());
+}
+
+TEST_F(HttpHalfClosed, WhatNobodyReadsOfARequestDoesNotCostTheAnswer) {
+  HttpConnection connection(server_.port());
+  connection.send_request("POST", "/test/slow/large", "", {{"Connection", "close"}});
+  let_it_see();
+  connection.send("more");
+  let_it_see();
+  connection.end_sending();
+  let_it_see();
+  go();
+  wait_for_metric("skein_http_connections 1");  // the server has left it to its system
+  EXPECT_EQ(connection.read_answer().body.size(), kLarge);
   EXPECT_TRUE(connection.wait_for_close());
 }
 
@@ -128,15 +157,21 @@ TEST_F(HttpHalfClosed, AReaderOfAStreamThatIsGoneIsNoticed) {
   }
 }
 
-TEST_F(HttpHalfClosed, WhoeverWaitsIsAskedAndGetsTheAnswer) {
+TEST_F(HttpHalfClosed, WhoeverWaitsIsAskedIfItKnowsThatAndGetsTheAnswer) {
+  HttpConnection old(server_.port());
+  old.send("POST /test/waits HTTP/1.0\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  old.end_sending();
+  let_it_see();
   HttpConnection connection(server_.port());
   connection.send_request("POST", "/test/waits");
   connection.end_sending();
   EXPECT_EQ(connection.read_head().status, 102);
+  let_it_see();  // whoever came before was looked at too
   EXPECT_FALSE(abandoned_);
   go();
   new_thread(server_);  // so that everybody looks again
   EXPECT_EQ(connection.read_answer().body, "\"done\"");
+  EXPECT_EQ(old.read_answer().body, "\"done\"");
   EXPECT_FALSE(abandoned_);
 }
 

@@ -241,6 +241,44 @@ TEST(HttpKeys, AWriteLeavesALineOfAuditAlsoWhenItsClientWentAway) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 1 + 2) << lines;
 }
 
+TEST(HttpKeys, AWriteWhoseBodyDoesNotComeLeavesALineOfAudit) {
+  TempDir folder;
+  http::ServerOptions options;
+  options.audit_file = (folder.path() / "audit.log").string();
+  options.body_timeout = 1ms;
+  const std::string head =
+      "POST /test/echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
+  const std::string some = head + "Content-Length: 9\r\n\r\n[1";
+  {
+    TestServer server(with_test_routes(options));
+    HttpConnection slow(server.port());
+    slow.send(some);
+    EXPECT_EQ(slow.read_answer().status, 408);
+    HttpConnection wrong(server.port());
+    wrong.send(head + "Transfer-Encoding: chunked\r\n\r\nnone\r\n");
+    EXPECT_EQ(wrong.read_answer().status, 400);
+  }
+  options.body_timeout = 1min;
+  {
+    TestServer server(with_test_routes(options));
+    HttpConnection(server.port()).send(some);
+    wait_until_alone(server);
+    HttpConnection stopped(server.port());
+    stopped.send(some);
+    while (server.ask("GET", "/metrics").body.find("\nskein_http_under_way 2\n") ==
+           std::string::npos) {
+      std::this_thread::sleep_for(1ms);
+    }
+    server.server().stop();
+    EXPECT_EQ(stopped.read_answer().status, 503);
+  }
+  const std::string lines = contents(options.audit_file);
+  for (const char* status : {"408", "400", "499", "503"}) {
+    EXPECT_THAT(lines, HasSubstr(std::string("\"route\":\"echo\",\"status\":") + status));
+  }
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 2 + 4) << lines;
+}
+
 constexpr const char* kInitialize =
     R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18",)"
     R"("capabilities":{},"clientInfo":{"name":"x","version":"1"}}})";
