@@ -211,7 +211,9 @@ TEST_F(LangGraphRuns, TextOfEachMessageIsToldOnceToWhoeverComesAgain) {
   for (const auto& appended : store.append(said)) run.last_seq = appended->seq;
   run.first_seq = 1;
   const auto lease = store.lease(thread, "test", 10s, std::nullopt);
-  ASSERT_TRUE(RunBook(store, server_.service().clock(), "test").put(run, lease->token).has_value());
+  ASSERT_TRUE(RunBook(store, server_.service().clock(), "test")
+                  .put(store, {run}, lease->token)
+                  .has_value());
 
   const auto join = [&](const std::string& after) {
     HttpConnection reader(server_.port());
