@@ -25,7 +25,11 @@ Result<RunOutcome> RunWork::only_roll_back(const std::vector<std::string>& roll_
     SKEIN_TRY(gone);
     return {};
   };
-  if (auto gone = go_back(); !gone) return refused(std::move(gone).error());
+  // Whoever stopped it asked for nothing more.
+  if (auto gone = go_back(); !gone) {
+    if (gone.error().code == ErrorCode::kFenced) return lost();
+    parts_.log("run " + run_.id + ": nothing is taken back: " + gone.error().message);
+  }
   end_unbegun(std::nullopt);
   return RunOutcome{.run = run_, .response = ""};
 }

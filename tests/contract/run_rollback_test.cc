@@ -123,5 +123,16 @@ TEST_P(RunRollback, MarksNothingAsTakenBackThatIsNot) {
                           "assistant: (stopped by user)", "assistant: (error: the disk is full)"));
 }
 
+TEST_P(RunRollback, ThatIsStoppedEndsAsStoppedWhenNothingCanBeTakenBack) {
+  const std::string wrong = start_wrong();
+  meddling_.refuses_branches = true;
+  const skein::Run stopped = roll_back_and_stop();
+  EXPECT_EQ(stopped.status, RunStatus::kInterrupted);
+  EXPECT_FALSE(stopped.error);
+  EXPECT_FALSE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(log_.lines(),
+              testing::Contains(testing::HasSubstr("nothing is taken back: the disk is full")));
+}
+
 }  // namespace
 }  // namespace skein::test
