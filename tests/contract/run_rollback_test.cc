@@ -1,4 +1,5 @@
 // Runs that roll back, on every backend, while others write and while writes fail.
+#include <chrono>
 #include <functional>
 #include <future>
 #include <utility>
@@ -132,6 +133,19 @@ TEST_P(RunRollback, ThatIsStoppedEndsAsStoppedWhenNothingCanBeTakenBack) {
   EXPECT_FALSE(must(runner().get(wrong)).rolled_back);
   EXPECT_THAT(log_.lines(),
               testing::Contains(testing::HasSubstr("nothing is taken back: the disk is full")));
+}
+
+TEST_P(RunRollback, DoesNotHoldUpTheEndOfItsRunner) {
+  RunnerOptions patient = options();
+  patient.lease = 60s;
+  start_wrong();
+  Runner other(store(), agents_, patient);
+  const std::string second = must(other.start(rollback("never said"))).id;
+  const auto before = std::chrono::steady_clock::now();
+  other.close(0ms);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 30s);
+  EXPECT_EQ(must(runner().get(second)).status, RunStatus::kInterrupted);
+  release_.set_value();
 }
 
 }  // namespace
