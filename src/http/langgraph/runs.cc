@@ -177,7 +177,7 @@ Result<void> roll_back(LangGraph& graph, const Run& run) {
   if (run.status != RunStatus::kInterrupted || run.question) return {};
   SKEIN_ASSIGN(const auto manifest, graph.service.store().get(run.thread));
   if (!manifest || run.last_seq == 0 || manifest->last_seq != run.last_seq) return {};
-  SKEIN_TRY(write_events(graph.service, run.thread, {langgraph::return_to(run.base_seq)}));
+  SKEIN_TRY(write_events(graph.service, run.thread, {return_to(run.base_seq)}));
   return {};
 }
 

@@ -157,7 +157,7 @@ Reply update_state(LangGraph& graph, const Request& request) {
     if (at.value_or(state.checkpoint) == state.checkpoint) {
       return json_response(told(state.checkpoint));
     }
-    plan.events.push_back(langgraph::return_to(*at));
+    plan.events.push_back(return_to(*at));
   }
   if (request.brief) {
     SKEIN_ASSIGN(const Seq last, write_events(service, manifest.id, plan.events));
