@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -407,6 +408,25 @@ TEST_F(LangGraphRuns, AStateBelongsToTheRunThatWroteLastWhileAnotherOnlyWaits) {
   const auto state = server_.ask("GET", "/threads/" + id + "/state").json();
   EXPECT_EQ(boost::json::serialize(state.at("next")), R"(["agent"])");
   EXPECT_EQ(state.at("tasks").at(0).at("error").as_string(), "on purpose");
+}
+
+TEST_F(LangGraphRuns, AStateSaysNothingOfARunOnAnotherThread) {
+  const std::string secret = failed_thread("a secret");
+  const std::string run(server_.ask("GET", "/threads/" + secret + "/state")
+                            .json()
+                            .at("tasks")
+                            .at(0)
+                            .at("id")
+                            .as_string());
+  const std::string id = failed_thread("on purpose");
+  Append append;
+  append.thread = thread_id(id);
+  append.event.payload = Message{Role::kUser, "hello"};
+  append.event.metadata = Json::trusted(R"({"runId":")" + run + R"("})");
+  ASSERT_TRUE(server_.store().append(std::span(&append, 1)).front().has_value());
+  const Answered state = server_.ask("GET", "/threads/" + id + "/state");
+  EXPECT_EQ(boost::json::serialize(state.json().at("tasks")), "[]");
+  EXPECT_THAT(state.body, testing::Not(HasSubstr("a secret")));
 }
 
 TEST_F(LangGraphRuns, PicturesAndLargeValuesFit) {

@@ -54,9 +54,10 @@ Result<std::optional<Run>> unfinished_run(LangGraph& graph, const Manifest& mani
   SKEIN_ASSIGN(auto runs, service.runner().list(query));
   if (!runs.empty() && runs.front().question) return std::move(runs.front());
   if (state.run_id.empty()) return std::nullopt;
-  // The one that wrote last, unless its record was removed.
+  // The one that wrote last, unless its record was removed. Clients may name any run.
   auto last = service.runner().get(state.run_id);
-  if (!last || last->status == RunStatus::kSuccess) return std::nullopt;
+  const bool ours = last && last->thread == manifest.id;
+  if (!ours || last->status == RunStatus::kSuccess) return std::nullopt;
   return std::move(*last);
 }
 
