@@ -27,6 +27,14 @@ Result<bool> is_busy(Store& store, Clock& clock, ThreadId thread) {
   return std::any_of(open.begin(), open.end(), is_at_work);
 }
 
+Result<std::optional<std::string>> run_at_work(Store& store, Clock& clock, ThreadId thread) {
+  SKEIN_ASSIGN(const auto open, RunBook(store, clock, "").open_of(thread));
+  for (const OpenRun& entry : open) {
+    if (entry.state == OpenRun::State::kRunning) return entry.run_id;
+  }
+  return std::nullopt;
+}
+
 std::string last_run_status(const Manifest& manifest) {
   if (manifest.extra.empty()) return "";
   return JsonFields(manifest.extra.text()).take_string("runStatus").value_or("");

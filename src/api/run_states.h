@@ -1,6 +1,7 @@
 // Which threads are being worked on.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,6 +15,8 @@ namespace skein {
 // Those with a run that works or waits for its turn, in whatever process.
 Result<std::set<ThreadId>> busy_threads(Store& store, Clock& clock);
 Result<bool> is_busy(Store& store, Clock& clock, ThreadId thread);
+// The id of the run that works on it; nothing: none does, though some may wait.
+Result<std::optional<std::string>> run_at_work(Store& store, Clock& clock, ThreadId thread);
 
 // How a thread's last run ended, as its manifest says: "error", "interrupted", or empty: well, or
 // there was none.

@@ -48,9 +48,10 @@ std::optional<Turn> LiveRun::wait_for_turn() {
   return std::exchange(turn_, std::nullopt);
 }
 
-std::optional<Turn> LiveRun::wait_for_late_turn(std::chrono::milliseconds wait) {
+std::optional<Turn> LiveRun::wait_for_late_turn(std::chrono::milliseconds wait,
+                                                const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, wait, [&] { return turn_.has_value(); });
+  changed_.wait_for(lock, stop, wait, [&] { return turn_.has_value(); });
   return std::exchange(turn_, std::nullopt);
 }
 

@@ -66,8 +66,10 @@ class LiveRun {
   void grant(Turn turn);
   // Nothing: it was stopped first. A turn that came all the same is left to be given back.
   std::optional<Turn> wait_for_turn();
-  // For one that was stopped, and needs it all the same. Nothing: it did not come in time.
-  std::optional<Turn> wait_for_late_turn(std::chrono::milliseconds wait);
+  // For one that was stopped, and needs it all the same. Nothing: it did not come in time, or
+  // before `stop`.
+  std::optional<Turn> wait_for_late_turn(std::chrono::milliseconds wait,
+                                         const std::stop_token& stop);
   std::optional<Turn> take_unused_turn();
 
   // --- What listeners see ---

@@ -356,10 +356,11 @@ Result<void> RunBook::finish_unfenced(const Run& run) {
   return {};
 }
 
-Result<void> RunBook::put(const Run& run, LeaseToken token) {
-  std::vector<RecordWrite> writes{run_write(run)};
-  fence_all(writes, run.thread, token);
-  SKEIN_TRY(store_.write(writes));
+Result<void> RunBook::put(Writes& store, const std::vector<Run>& runs, LeaseToken token) const {
+  std::vector<RecordWrite> writes;
+  for (const Run& run : runs) writes.push_back(run_write(run));
+  if (!runs.empty()) fence_all(writes, runs.front().thread, token);
+  SKEIN_TRY(store.write(writes));
   return {};
 }
 

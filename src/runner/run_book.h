@@ -93,7 +93,8 @@ class RunBook {
   Result<void> take_back_ended(Writes& store, const Run& run, LeaseToken token) const;
   // The same as finish() for a thread that is gone, with its leases.
   Result<void> finish_unfenced(const Run& run);
-  Result<void> put(const Run& run, LeaseToken token);
+  // Records that are there, of one thread.
+  Result<void> put(Writes& store, const std::vector<Run>& runs, LeaseToken token) const;
   // An entry whose record is not there.
   Result<void> forget_running(const OpenRun& open, LeaseToken token);
 

@@ -1,7 +1,6 @@
 #include "runner/run_work.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "core/json_fields.h"
@@ -11,7 +10,6 @@
 #include "runner/run_codec.h"
 #include "runner/run_input.h"
 #include "runner/run_mark.h"
-#include "thread/return_to.h"
 
 namespace skein {
 namespace {
@@ -71,7 +69,7 @@ Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
   if (ready) {
     ++run_.resumed;
     Result<void> nothing;
-    ready = begin({}, nothing);
+    ready = begin({}, std::nullopt, nothing);
   }
   if (!ready) return refused(std::move(ready).error());
   tell(callbacks_.on_start, run_);
@@ -82,25 +80,6 @@ Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
     return converse();
   };
   return end(respond());
-}
-
-Result<RunOutcome> RunWork::only_roll_back(const std::vector<std::string>& roll_back) {
-  const auto go_back = [&]() -> Result<void> {
-    SKEIN_TRY(load_manifest());
-    SKEIN_TRY(settle_what_was_left());
-    SKEIN_ASSIGN(const auto earlier, before_stopped(roll_back));
-    if (!earlier) return {};
-    Append back;
-    back.thread = run_.thread;
-    back.event = return_to(*earlier);
-    back.fence = token_;
-    const auto appended = parts_.store.append(std::span(&back, 1));
-    SKEIN_TRY(appended.front());
-    return {};
-  };
-  if (auto gone = go_back(); !gone) return refused(std::move(gone).error());
-  end_unbegun(std::nullopt);
-  return RunOutcome{.run = run_, .response = ""};
 }
 
 // --- Before the engine ---
@@ -120,12 +99,8 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
     run_.base_seq = *request.base;
     writer_.continue_from(*request.base);
   }
-  SKEIN_ASSIGN(const auto earlier, before_stopped(roll_back));
-  if (earlier) {
-    run_.base_seq = *earlier;
-    writer_.continue_from(*earlier);
-  }
-  return begin(input_events(request.input, run_.id), input);
+  SKEIN_ASSIGN(const auto back, way_back(roll_back));
+  return begin(input_events(request.input, run_.id), back, input);
 }
 
 Result<void> RunWork::load_manifest() {
@@ -156,54 +131,21 @@ Result<void> RunWork::settle_what_was_left() {
   return {};
 }
 
-Result<std::optional<Seq>> RunWork::before_stopped(const std::vector<std::string>& roll_back) {
-  std::vector<Run> stopped;
-  for (const std::string& run_id : roll_back) {
-    SKEIN_ASSIGN(auto other, parts_.book.find(run_id));
-    const bool wrote = other && other->status == RunStatus::kInterrupted && other->first_seq > 0;
-    if (wrote && !other->rolled_back) stopped.push_back(std::move(*other));
-  }
-  if (stopped.empty()) return std::nullopt;
-  const auto first =
-      std::min_element(stopped.begin(), stopped.end(),
-                       [](const Run& a, const Run& b) { return a.first_seq < b.first_seq; });
-  SKEIN_ASSIGN(const bool alone, nothing_else_since(first->first_seq, stopped));
-  if (!alone) return std::nullopt;
-  const Seq earlier = first->base_seq;
-  for (Run& other : stopped) {
-    other.rolled_back = true;
-    SKEIN_TRY(parts_.book.put(other, token_));
-  }
-  return earlier;
-}
-
-// What others wrote meanwhile is not taken back with the runs that were stopped.
-Result<bool> RunWork::nothing_else_since(Seq first, const std::vector<Run>& stopped) {
-  bool alone = true;
-  ReadRange range;
-  range.from = first;
-  SKEIN_TRY(parts_.store.read(run_.thread, range, [&](Event& event) {
-    const std::string run_id = run_of(event);
-    alone = std::any_of(stopped.begin(), stopped.end(),
-                        [&](const Run& other) { return other.id == run_id; });
-    return alone;
-  }));
-  return alone;
-}
-
 // What is said to the run is written with its record; refused, it is the run that fails.
-Result<void> RunWork::begin(const std::vector<Event>& events, Result<void>& input) {
+Result<void> RunWork::begin(const std::vector<Event>& events, const std::optional<WayBack>& back,
+                            Result<void>& input) {
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
   run_.ended_at = Timestamp{};
   const std::vector<Append> appends = writer_.prepare(events);
   std::vector<Result<Appended>> answers;
+  bool gone_back = false;
   const auto write = [&](std::optional<Version> waiting) {
     Result<void> begun;
     const auto flushed = parts_.store.together([&](Writes& in) {
       answers.clear();
       begun = parts_.book.begin(in, run_, token_, waiting);
-      if (begun && !appends.empty()) answers = in.append(appends);
+      gone_back = begun && put_input(in, appends, back, answers);
     });
     return flushed ? begun : flushed;
   };
@@ -218,6 +160,10 @@ Result<void> RunWork::begin(const std::vector<Event>& events, Result<void>& inpu
   }
   if (!begun) return begun;
   live_.waiting_version = 0;
+  if (gone_back) {
+    run_.base_seq = back->to;
+    writer_.continue_from(std::nullopt);
+  }
   live_.tell_run(run_);
   input = note_input(events, answers);
   return {};

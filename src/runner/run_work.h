@@ -49,6 +49,13 @@ class RunWork {
     Result<void> updated{};
   };
 
+  // Runs that are taken back, marked as such, and where the thread stood before them.
+  struct WayBack {
+    std::vector<Run> runs{};
+    Seq to = 0;
+    Seq last = 0;  // of theirs: the last event of the thread, unless others write meanwhile
+  };
+
   // --- Before the engine ---
   // It was begun with its lease.
   void take_over(const Opening& opening);
@@ -58,15 +65,25 @@ class RunWork {
   Result<void> check_still_asks();
   Result<void> load_manifest();
   Result<void> settle_what_was_left();
-  Result<void> begin(const std::vector<Event>& events, Result<void>& input);
+  // `back`: it goes on from there, unless others wrote meanwhile.
+  Result<void> begin(const std::vector<Event>& events, const std::optional<WayBack>& back,
+                     Result<void>& input);
   Result<void> note_input(const std::vector<Event>& events,
                           const std::vector<Result<Appended>>& answers);
-  // Where the thread stood before those that were stopped, which are marked as rolled back.
-  // Nothing: they stay.
-  Result<std::optional<Seq>> before_stopped(const std::vector<std::string>& roll_back);
-  Result<bool> nothing_else_since(Seq first, const std::vector<Run>& stopped);
   Result<void> equip(std::optional<std::chrono::milliseconds> timeout);
   Result<void> answer_question(const RunAnswer& answer);
+
+  // --- Going back; run_back.cc ---
+  // Nothing: they stay.
+  Result<std::optional<WayBack>> way_back(const std::vector<std::string>& roll_back);
+  Result<bool> nothing_else_since(Seq first, WayBack& back);
+  // False: the run goes on from where it would without.
+  bool put_input(Writes& in, const std::vector<Append>& appends, const std::optional<WayBack>& back,
+                 std::vector<Result<Appended>>& answers) const;
+  // The appends, the first from there, or an event that only goes back; then the marks. False:
+  // others wrote meanwhile, and nothing is written. An error: the first was refused.
+  Result<bool> put_way_back(Writes& in, const WayBack& back, const std::vector<Append>& appends,
+                            std::vector<Result<Appended>>& answers) const;
 
   // --- The engine and its tools; run_turns.cc ---
   Result<Response> converse();

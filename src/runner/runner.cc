@@ -112,6 +112,7 @@ class Runner::Impl {
   std::size_t started_ = 0;  // by start(), and not yet over
   bool closing_ = false;
 
+  std::stop_source grace_over_;
   Keeper keeper_;
   WorkerThreads workers_;  // last: they use the others
 };
@@ -124,6 +125,7 @@ void Runner::Impl::close(std::chrono::milliseconds grace) {
   changed_.wait_for(lock, grace, [&] { return live_.empty(); });
   const auto live = live_;
   lock.unlock();
+  grace_over_.request_stop();
   for (const auto& [id, run] : live) run->stop(StopReason::kUser);
   lock.lock();
   changed_.wait(lock, [&] { return live_.empty() && started_ == 0; });
@@ -331,7 +333,7 @@ Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& giv
 Result<RunOutcome> Runner::Impl::end_waiting(Accepted& accepted, const RunCallbacks& callbacks) {
   LiveRun& live = *accepted.live;
   if (live.reason() == StopReason::kUser && !accepted.roll_back.empty()) {
-    if (auto turn = live.wait_for_late_turn(options_.lease)) {
+    if (auto turn = live.wait_for_late_turn(options_.lease, grace_over_.get_token())) {
       RunWork work(parts_, live, callbacks, accepted.run, std::move(*turn));
       return work.only_roll_back(accepted.roll_back);
     }

@@ -20,8 +20,8 @@ class ThreadWriter {
   ThreadWriter(Store& store, LiveRun& live, Run& run, LeaseToken token)
       : store_(store), live_(live), run_(run), token_(token) {}
 
-  // The next event continues from there.
-  void continue_from(Seq base) { base_ = base; }
+  // The next event continues from there; nothing: from the end.
+  void continue_from(std::optional<Seq> base) { base_ = base; }
   std::optional<Seq> pending_base() const { return base_; }
 
   // All in one write; answers their positions. A lost lease stops the run.

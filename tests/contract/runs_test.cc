@@ -342,7 +342,8 @@ TEST_P(Runs, ThatRollBackWithoutInputGoOnFromBeforeTheOther) {
   agents_.set("agent", answer_newest);
   request.multitask = Multitask::kRollback;
   EXPECT_EQ(must(runner().execute(request)).response, "re: question");
-  EXPECT_THAT(path(thread), ElementsAre("user: question", "result", "assistant: re: question"));
+  EXPECT_THAT(path(thread),
+              ElementsAre("user: question", "result", "result", "assistant: re: question"));
 }
 
 TEST_P(Runs, ThatRollBackAndAreStoppedWhileTheyWaitTakeTheOtherBackAllTheSame) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json.hpp>
+#include <span>
 #include <sstream>
 #include <thread>
 
@@ -45,6 +46,18 @@ class LangGraphRuns : public testing::Test {
              R"({"assistant_id":"asker","input":{"messages":"/again list_work_items {}"}})");
     EXPECT_EQ(asked.status, 200) << asked;
     return thread;
+  }
+  // Its run ended with that error.
+  std::string failed_thread(const std::string& error) {
+    const std::string thread = make_thread("{}");
+    const Answered failed =
+        post("/threads/" + thread + "/runs/wait",
+             R"({"assistant_id":"echo","input":{"messages":"/fail )" + error + R"("}})");
+    EXPECT_EQ(failed.status, 200) << failed;
+    return thread;
+  }
+  ThreadId thread_id(const std::string& id) {
+    return server_.store().get(ThreadRef::parse(id).value())->value().id;
   }
   std::string open_interrupt(const std::string& thread) {
     const auto tasks = server_.ask("GET", "/threads/" + thread + "/state").json().at("tasks");
@@ -211,7 +224,9 @@ TEST_F(LangGraphRuns, TextOfEachMessageIsToldOnceToWhoeverComesAgain) {
   for (const auto& appended : store.append(said)) run.last_seq = appended->seq;
   run.first_seq = 1;
   const auto lease = store.lease(thread, "test", 10s, std::nullopt);
-  ASSERT_TRUE(RunBook(store, server_.service().clock(), "test").put(run, lease->token).has_value());
+  ASSERT_TRUE(RunBook(store, server_.service().clock(), "test")
+                  .put(store, {run}, lease->token)
+                  .has_value());
 
   const auto join = [&](const std::string& after) {
     HttpConnection reader(server_.port());
@@ -360,12 +375,15 @@ TEST_F(LangGraphRuns, AStateSaysWhatIsToBeDoneNext) {
   ASSERT_EQ(post(runs + "/wait", body("first")).status, 200);
   EXPECT_EQ(next(thread), Nodes("[]", ""));
   const Answered under_way = post(runs, body(long_text()));
-  ASSERT_EQ(post(runs, body("waits")).status, 200);
+  const Answered waits = post(runs, body("waits"));
+  ASSERT_EQ(waits.status, 200);
   EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
   ASSERT_EQ(post("/runs/cancel", R"({"status":"all","thread_id":")" + thread + R"("})").status,
             204);
-  const std::string run(under_way.json().at("run_id").as_string());
-  ASSERT_EQ(server_.ask("GET", runs + "/" + run + "/join").status, 200);
+  for (const Answered& started : {under_way, waits}) {
+    const std::string run(started.json().at("run_id").as_string());
+    ASSERT_EQ(server_.ask("GET", runs + "/" + run + "/join").status, 200);
+  }
   EXPECT_EQ(next(thread), Nodes(R"(["agent"])", R"("agent")"));
   ASSERT_EQ(post("/threads/" + thread + "/state", R"({"values":{"topic":"x"}})").status, 200);
   EXPECT_EQ(next(thread), Nodes("[]", ""));
@@ -376,6 +394,39 @@ TEST_F(LangGraphRuns, AStateSaysWhatIsToBeDoneNext) {
 
   const std::string asking = thread_that_asks();
   EXPECT_EQ(next(asking), Nodes(R"(["tools"])", R"("tools")"));
+}
+
+TEST_F(LangGraphRuns, AStateBelongsToTheRunThatWroteLastWhileAnotherOnlyWaits) {
+  const std::string id = failed_thread("on purpose");
+  skein::Run waiting;
+  waiting.thread = thread_id(id);
+  waiting.id = "0199a3b0-5d1c-7000-8123-" + waiting.thread.str();
+  waiting.agent_id = "echo";
+  waiting.created_at = server_.service().clock().now();
+  RunBook book(server_.service().store(), server_.service().clock(), "elsewhere");
+  ASSERT_TRUE(book.put_pending(waiting, 1h).has_value());
+  const auto state = server_.ask("GET", "/threads/" + id + "/state").json();
+  EXPECT_EQ(boost::json::serialize(state.at("next")), R"(["agent"])");
+  EXPECT_EQ(state.at("tasks").at(0).at("error").as_string(), "on purpose");
+}
+
+TEST_F(LangGraphRuns, AStateSaysNothingOfARunOnAnotherThread) {
+  const std::string secret = failed_thread("a secret");
+  const std::string run(server_.ask("GET", "/threads/" + secret + "/state")
+                            .json()
+                            .at("tasks")
+                            .at(0)
+                            .at("id")
+                            .as_string());
+  const std::string id = failed_thread("on purpose");
+  Append append;
+  append.thread = thread_id(id);
+  append.event.payload = Message{Role::kUser, "hello"};
+  append.event.metadata = Json::trusted(R"({"runId":")" + run + R"("})");
+  ASSERT_TRUE(server_.store().append(std::span(&append, 1)).front().has_value());
+  const Answered state = server_.ask("GET", "/threads/" + id + "/state");
+  EXPECT_EQ(boost::json::serialize(state.json().at("tasks")), "[]");
+  EXPECT_THAT(state.body, testing::Not(HasSubstr("a secret")));
 }
 
 TEST_F(LangGraphRuns, PicturesAndLargeValuesFit) {

@@ -12,7 +12,6 @@
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
-#include "thread/return_to.h"
 
 namespace skein::langgraph {
 namespace {
@@ -225,7 +224,5 @@ Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::option
   if (at && !plan.events.empty()) plan.events.front().base = *at;
   return plan;
 }
-
-Event return_to(Seq earlier) { return skein::return_to(earlier); }
 
 }  // namespace skein::langgraph

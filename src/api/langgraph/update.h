@@ -6,6 +6,7 @@
 
 #include "api/langgraph/messages.h"
 #include "skein/store.h"
+#include "thread/return_to.h"  // what is written where a plan has no events
 
 namespace skein::langgraph {
 
@@ -27,8 +28,5 @@ struct UpdatePlan {
 // behind. kInvalid names the rule and the value.
 Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::optional<Seq> at,
                                RawJson values);
-
-// The event that makes the state of an earlier one the current state, and writes nothing into it.
-Event return_to(Seq earlier);
 
 }  // namespace skein::langgraph

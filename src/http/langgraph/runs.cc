@@ -174,10 +174,14 @@ Reply join_stream(const Shared& shared, const Request& request, const Run& run) 
 
 // What a run that was stopped wrote is left behind, if nobody wrote since.
 Result<void> roll_back(LangGraph& graph, const Run& run) {
-  if (run.status != RunStatus::kInterrupted || run.question) return {};
-  SKEIN_ASSIGN(const auto manifest, graph.service.store().get(run.thread));
-  if (!manifest || run.last_seq == 0 || manifest->last_seq != run.last_seq) return {};
-  SKEIN_TRY(write_events(graph.service, run.thread, {langgraph::return_to(run.base_seq)}));
+  if (run.status != RunStatus::kInterrupted || run.question || run.last_seq == 0) return {};
+  auto back = appends_of(run.thread, {return_to(run.base_seq)});
+  back.front().expect_seq = run.last_seq + 1;
+  const auto written = last_of(graph.service.threads().append(run.thread, back));
+  if (!written && written.error().code != ErrorCode::kConflict &&
+      written.error().code != ErrorCode::kNotFound) {
+    return tl::unexpected(written.error());
+  }
   return {};
 }
 

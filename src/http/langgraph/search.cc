@@ -210,10 +210,11 @@ Result<Page> find_page(LangGraph& graph, const Request& request, const Search& s
   return page;
 }
 
-// Whether the store finds a page by itself, without passing over many threads.
+// Whether the store finds a page by itself, without passing over many threads, and little is made
+// of it.
 bool is_brief(const Search& search) {
   constexpr std::uint64_t kFew = 100;
-  return search.store_can() && search.query.metadata.empty() &&
+  return search.store_can() && search.query.metadata.empty() && search.extract.empty() &&
          search.offset + search.limit <= kFew;
 }
 

@@ -42,18 +42,22 @@ struct Waits {
 Result<std::optional<Run>> unfinished_run(LangGraph& graph, const Manifest& manifest,
                                           const langgraph::StateView& state) {
   Service& service = graph.service;
-  SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
-  if (!busy && last_run_status(manifest).empty()) return std::nullopt;
+  SKEIN_ASSIGN(const auto at_work, run_at_work(service.store(), service.clock(), manifest.id));
+  if (at_work) {
+    auto run = service.runner().get(*at_work);
+    if (run && !run->ended()) return std::move(*run);
+  }
+  if (last_run_status(manifest).empty()) return std::nullopt;
   RunQuery query;
   query.thread = manifest.id;
   query.limit = 1;
-  if (busy) query.status = RunStatus::kRunning;  // others may wait behind it
   SKEIN_ASSIGN(auto runs, service.runner().list(query));
-  if (!runs.empty() && (busy || runs.front().question)) return std::move(runs.front());
-  if (busy || state.run_id.empty()) return std::nullopt;
-  // The one that wrote last, unless its record was removed.
+  if (!runs.empty() && runs.front().question) return std::move(runs.front());
+  if (state.run_id.empty()) return std::nullopt;
+  // The one that wrote last, unless its record was removed. Clients may name any run.
   auto last = service.runner().get(state.run_id);
-  if (!last || last->status == RunStatus::kSuccess) return std::nullopt;
+  const bool ours = last && last->thread == manifest.id;
+  if (!ours || last->status == RunStatus::kSuccess) return std::nullopt;
   return std::move(*last);
 }
 
@@ -157,7 +161,7 @@ Reply update_state(LangGraph& graph, const Request& request) {
     if (at.value_or(state.checkpoint) == state.checkpoint) {
       return json_response(told(state.checkpoint));
     }
-    plan.events.push_back(langgraph::return_to(*at));
+    plan.events.push_back(return_to(*at));
   }
   if (request.brief) {
     SKEIN_ASSIGN(const Seq last, write_events(service, manifest.id, plan.events));
