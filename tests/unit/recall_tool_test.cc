@@ -44,7 +44,7 @@ TEST(RecallFunction, FindsWhatARunLeftOnceItsEffectIsApplied) {
   auto store = must(open_store(settings.store_url));
   const Manifest thread = create_thread(*store, "mine", {message("a magpie")});
   LazyRecall recall(settings, *store);
-  IndexEffect effect(recall);
+  IndexEffect effect(recall, false);
   FinishedRun finished;
   finished.run.thread = thread.id;
   ASSERT_TRUE(ok(effect.apply(finished, {})));
