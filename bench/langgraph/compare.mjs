@@ -196,16 +196,18 @@ async function through_sdk() {
     return { port: Number(line), pid };
   };
   const servers = {
-    ours: await skein(),
     constant: await other(process.execPath, new URL("./constant.mjs", import.meta.url).pathname),
     flushing: await other(flushing, join(folder, "flushed")),
   };
-  const sides = Object.keys(servers);
-  const ports = Object.fromEntries(sides.map((side) => [side, servers[side].port]));
-  await make_threads(ports.ours, kThreads);
   for (const [work, { sdk, flushes }] of Object.entries(works)) {
     const name = `${work}, through the SDK, ${kClients} clients`;
     if (!name.includes(only)) continue;
+    // A store of its own for each, with as many threads.
+    if (servers.ours) process.kill(servers.ours.pid, "SIGKILL");
+    servers.ours = await skein();
+    const sides = ["ours", "constant", "flushing"];
+    const ports = Object.fromEntries(sides.map((side) => [side, servers[side].port]));
+    await make_threads(ports.ours, kThreads);
     // New ones for each round: answers have all messages of a thread, and are to be as long as the
     // constants.
     const new_threads = () => make_threads(ports.ours, work === kSearch ? 0 : kClients * kThreadsEach);
