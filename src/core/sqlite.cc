@@ -2,9 +2,19 @@
 
 #include <utility>
 
+#include "core/sqlite_page_cache.h"
 #include "core/try.h"
 
 namespace skein {
+
+void configure_sqlite() {
+  [[maybe_unused]] static const bool configured = [] {
+    // It would count the bytes that it has allocated, under one lock for all connections.
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    spare_page_cache();
+    return true;
+  }();
+}
 
 Error sqlite_error(sqlite3* handle, std::string_view doing) {
   const int extended = sqlite3_extended_errcode(handle);
@@ -56,8 +66,7 @@ std::string_view Query::bytes(int column) const {
 }
 
 Result<Database> Database::open(const std::string& path, int busy_ms, const char* vfs) {
-  // It would count the bytes that it has allocated, under one lock for all connections.
-  [[maybe_unused]] static const int uncounted = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+  configure_sqlite();
   Database database(path);
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(

@@ -20,6 +20,10 @@ namespace skein {
 // Of the library that this program runs with.
 inline const char* sqlite_version() { return sqlite3_libversion(); }
 
+// Sets it up for the whole program, once; whatever uses SQLite first has to call it before. Where
+// somebody else was first, it stays as it is.
+void configure_sqlite();
+
 // One execution of a prepared statement; ends (resets it) when it is destroyed. Text and blobs are
 // borrowed, not copied: what was bound must live until then, and what a column gives is good until
 // the next step.

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/sqlite.h"
+
 namespace skein {
 namespace {
 
@@ -173,6 +175,7 @@ int open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
 const char* gathering_vfs() {
   static sqlite3_vfs vfs;
   static const bool registered = [] {
+    configure_sqlite();
     const sqlite3_vfs* real_vfs = default_vfs();
     if (real_vfs == nullptr) return false;
     vfs = *real_vfs;

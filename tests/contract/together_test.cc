@@ -109,5 +109,60 @@ TEST_P(Together, ItsChangesAreInTheFeedInTheirOrder) {
   EXPECT_THAT(told, SizeIs(3));
 }
 
+TEST_P(Together, LeasesStayAsTheLastWriteLeftThem) {
+  const ThreadId passed_on = create_thread(store()).id;
+  const ThreadId taken_twice = create_thread(store()).id;
+  const ThreadId given_back = create_thread(store()).id;
+  const LeaseToken old = must(store().lease(passed_on, "one", 10s, std::nullopt)).token;
+  const LeaseToken gone = must(store().lease(given_back, "one", 10s, std::nullopt)).token;
+  LeaseToken next = 0;
+  LeaseToken second = 0;
+  must(store().together([&](Writes& in) {
+    must(in.lease(passed_on, "one", 0ms, old));
+    next = must(in.lease(passed_on, "two", 10s, std::nullopt)).token;
+    EXPECT_TRUE(fails(in.lease(passed_on, "three", 10s, std::nullopt), ErrorCode::kBusy, {"two"}));
+    const std::vector<Append> late{say(passed_on, "late", old)};
+    EXPECT_TRUE(fails(in.append(late).front(), ErrorCode::kFenced));
+
+    const LeaseToken first = must(in.lease(taken_twice, "one", 10s, std::nullopt)).token;
+    must(in.update(taken_twice, patch(R"({"title":"t"})"), {.expect_version = {}, .fence = first}));
+    must(in.lease(taken_twice, "one", 0ms, first));
+    EXPECT_TRUE(fails(in.lease(taken_twice, "one", 10s, first), ErrorCode::kFenced));
+    second = must(in.lease(taken_twice, "two", 10s, std::nullopt)).token;
+
+    must(in.lease(given_back, "one", 10s, gone));
+    must(in.lease(given_back, "one", 0ms, gone));
+  }));
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(
+        fails(store().lease(passed_on, "three", 10s, std::nullopt), ErrorCode::kBusy, {"two"}));
+    EXPECT_TRUE(
+        fails(store().lease(taken_twice, "three", 10s, std::nullopt), ErrorCode::kBusy, {"two"}));
+    EXPECT_TRUE(fails(store().lease(given_back, "one", 10s, gone), ErrorCode::kFenced));
+    backend_.reopen();
+  }
+  must(store().lease(passed_on, "two", 10s, next));
+  must(store().lease(taken_twice, "two", 10s, second));
+  must(store().lease(given_back, "three", 10s, std::nullopt));
+}
+
+TEST_P(Together, ALeaseGoesWithItsThread) {
+  const ThreadId thread = create_thread(store()).id;
+  LeaseToken token = 0;
+  must(store().together([&](Writes& in) {
+    token = must(in.lease(thread, "me", 10s, std::nullopt)).token;
+    EXPECT_TRUE(must(in.remove(thread, {.expect_version = {}, .fence = token})));
+    NewThread again;
+    again.id = thread;
+    again.agent_id = "agent";
+    must(in.create(again));
+    const std::vector<Append> late{say(thread, "late", token)};
+    EXPECT_TRUE(fails(in.append(late).front(), ErrorCode::kFenced));
+  }));
+  backend_.reopen();
+  EXPECT_TRUE(fails(store().lease(thread, "me", 10s, token), ErrorCode::kFenced));
+  must(store().lease(thread, "another", 10s, std::nullopt));
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -50,7 +50,7 @@ Result<Result<Appended>> AppendJob::append_one(WriteContext& context, const Item
   };
   SKEIN_ASSIGN(Head * head, context.heads.find(context.database, append.thread));
   if (head == nullptr) return refuse(unknown_thread(append.thread));
-  SKEIN_ASSIGN(auto fenced, refuse_fence(context.database, append.thread, *head, append.fence));
+  SKEIN_ASSIGN(auto fenced, refuse_fence(context, append.thread, *head, append.fence));
   if (fenced) return refuse(std::move(*fenced));
   if (item.event.key_hash) {
     SKEIN_ASSIGN(auto known, look_up(context.database, item));

@@ -1,5 +1,7 @@
 #include "store/sqlite/leases.h"
 
+#include <utility>
+
 #include "core/try.h"
 #include "store/checks.h"
 #include "store/run_job.h"
@@ -13,14 +15,26 @@ constexpr char kStore[] =
     " VALUES(?, ?, ?, ?, ?)";
 constexpr char kDelete[] = "DELETE FROM leases WHERE id = ?";
 
-Result<void> store_lease(Database& database, ThreadId id, const LeaseState& state) {
-  if (state.token == 0) {
-    SKEIN_ASSIGN(Query query, database.query(kDelete));
-    return query.bind(id.bits()).run();
+Result<ChangedLease> load_lease(Database& database, ThreadId id) {
+  SKEIN_ASSIGN(Query query, database.query(kLoad));
+  SKEIN_ASSIGN(const bool held, query.bind(id.bits()).step());
+  if (!held) return ChangedLease{};
+  return ChangedLease{{.token = static_cast<LeaseToken>(query.integer(0)),
+                       .holder = std::string(query.bytes(1)),
+                       .expires_boot_ms = query.integer(2),
+                       .boot_id = std::string(query.bytes(3))},
+                      true};
+}
+
+// As the transaction has it. For the holder of `token` it need not say more than that it is theirs.
+Result<ChangedLease> find_lease(WriteContext& context, ThreadId id, const Head& head,
+                                std::optional<LeaseToken> token) {
+  if (const auto changed = context.leases.find(id); changed != context.leases.end()) {
+    return changed->second;
   }
-  SKEIN_ASSIGN(Query query, database.query(kStore));
-  return query.bind(id.bits(), state.token, state.holder, state.expires_boot_ms, state.boot_id)
-      .run();
+  if (head.lease == LeaseToken{0}) return ChangedLease{};
+  if (token && head.lease == token) return ChangedLease{LeaseState{*token, {}, 0, {}}, true};
+  return load_lease(context.database, id);
 }
 
 struct LeaseJob : Job {
@@ -41,39 +55,39 @@ struct LeaseJob : Job {
       answer = tl::unexpected(unknown_thread(id));
       return {};
     }
-    SKEIN_ASSIGN(LeaseState state, load_lease(context.database, id));
-    answer = change_lease(state, id, holder, ttl, token, *options.clock, *options.ids);
+    SKEIN_ASSIGN(ChangedLease lease, find_lease(context, id, *head, token));
+    answer = change_lease(lease.state, id, holder, ttl, token, *options.clock, *options.ids);
     if (!answer) return {};
-    head->lease = state.token;
-    return store_lease(context.database, id, state);
+    head->lease = lease.state.token;
+    context.leases.insert_or_assign(id, std::move(lease));
+    return {};
   }
 };
 
 }  // namespace
 
-Result<LeaseState> load_lease(Database& database, ThreadId id) {
-  SKEIN_ASSIGN(Query query, database.query(kLoad));
-  SKEIN_ASSIGN(const bool held, query.bind(id.bits()).step());
-  LeaseState state;
-  if (!held) return state;
-  state.token = static_cast<LeaseToken>(query.integer(0));
-  state.holder = query.bytes(1);
-  state.expires_boot_ms = query.integer(2);
-  state.boot_id = query.bytes(3);
-  return state;
+Result<void> store_leases(WriteContext& context) {
+  for (const auto& [id, lease] : context.leases) {
+    const LeaseState& state = lease.state;
+    if (state.token != 0) {
+      SKEIN_ASSIGN(Query query, context.database.query(kStore));
+      SKEIN_TRY(
+          query.bind(id.bits(), state.token, state.holder, state.expires_boot_ms, state.boot_id)
+              .run());
+    } else if (lease.has_row) {
+      SKEIN_ASSIGN(Query query, context.database.query(kDelete));
+      SKEIN_TRY(query.bind(id.bits()).run());
+    }
+  }
+  return {};
 }
 
-Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id, Head& head,
+Result<std::optional<Error>> refuse_fence(WriteContext& context, ThreadId id, Head& head,
                                           std::optional<LeaseToken> token) {
-  if (!token) return std::nullopt;
-  LeaseState state;
-  if (head.lease == token) {
-    state.token = *token;
-  } else {
-    SKEIN_ASSIGN(state, load_lease(database, id));
-    head.lease = state.token;
-  }
-  const auto checked = check_fence(state, id, token);
+  if (!token || (*token != 0 && head.lease == token)) return std::nullopt;
+  SKEIN_ASSIGN(const ChangedLease lease, find_lease(context, id, head, token));
+  head.lease = lease.state.token;
+  const auto checked = check_fence(lease.state, id, token);
   return checked ? std::nullopt : std::optional(checked.error());
 }
 

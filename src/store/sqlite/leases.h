@@ -12,12 +12,12 @@
 
 namespace skein::sqlite {
 
-// The thread's lease, which may be nobody's.
-Result<LeaseState> load_lease(Database& database, ThreadId id);
+// Makes rows of the leases that were changed.
+Result<void> store_leases(WriteContext& context);
 
 // The refusal, if there is one: the token is not the current one of the thread. The outer error is
 // that of storage.
-Result<std::optional<Error>> refuse_fence(Database& database, ThreadId id, Head& head,
+Result<std::optional<Error>> refuse_fence(WriteContext& context, ThreadId id, Head& head,
                                           std::optional<LeaseToken> token);
 
 Result<Lease> lease_thread(JobRunner& writer, const StoreOptions& options, ThreadId id,

@@ -104,7 +104,8 @@ Result<Head> insert_thread(WriteContext& context, Manifest& manifest, std::int64
                   .updated = manifest.updated_at.us,
                   .listed = listed,
                   .last_seq = 0,
-                  .version = manifest.version};
+                  .version = manifest.version,
+                  .lease = 0};
   SKEIN_TRY(run(database, kInsertThread, manifest.id.bits(), agent, manifest.created_at.us,
                 head.updated, head.listed, static_cast<int>(manifest.status), g, g,
                 manifest.alias));
@@ -156,6 +157,7 @@ Result<bool> delete_thread(WriteContext& context, ThreadId id) {
   SKEIN_TRY(run(database, kDeleteListed, head->agent, head->listed, id.bits()));
   SKEIN_TRY(run(database, kCount, head->agent, head->status, -1));
   for (const char* sql : kDeleteById) SKEIN_TRY(run(database, sql, id.bits()));
+  context.leases.erase(id);
   SKEIN_TRY(insert_change(context, {.kind = ChangeKind::kRemoved, .thread = id}));
   return true;
 }

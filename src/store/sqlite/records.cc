@@ -72,7 +72,7 @@ class WriteJob : public Job {
       const ThreadId thread = write.fence->thread;
       SKEIN_ASSIGN(Head * head, context.heads.find(context.database, thread));
       if (head == nullptr) return unknown_thread(thread);
-      SKEIN_ASSIGN(auto fenced, refuse_fence(context.database, thread, *head, write.fence->token));
+      SKEIN_ASSIGN(auto fenced, refuse_fence(context, thread, *head, write.fence->token));
       if (fenced) return fenced;
     }
     auto checked = check_version("record " + quote(write.key) + " of " + write.collection,

@@ -169,7 +169,7 @@ class UpdateJob : public Job {
     };
     SKEIN_ASSIGN(Head * known, context.heads.find(context.database, id_));
     if (known == nullptr) return refuse(unknown_thread(id_));
-    SKEIN_ASSIGN(auto fenced, refuse_fence(context.database, id_, *known, update_.fence));
+    SKEIN_ASSIGN(auto fenced, refuse_fence(context, id_, *known, update_.fence));
     if (fenced) return refuse(std::move(*fenced));
     SKEIN_ASSIGN(const auto stored, load_thread(context.database, id_));
     if (!stored) return refuse(unknown_thread(id_));
@@ -207,7 +207,7 @@ class RemoveJob : public Job {
     if (options_.fence || options_.expect_version) {
       SKEIN_ASSIGN(Head * head, context.heads.find(context.database, id_));
       if (head == nullptr) return Result<bool>(false);
-      SKEIN_ASSIGN(auto fenced, refuse_fence(context.database, id_, *head, options_.fence));
+      SKEIN_ASSIGN(auto fenced, refuse_fence(context, id_, *head, options_.fence));
       if (fenced) return Result<bool>(tl::unexpected(std::move(*fenced)));
       if (auto checked = check_version("manifest of thread " + id_.str(), options_.expect_version,
                                        head->version);

@@ -5,6 +5,7 @@
 
 #include "core/sqlite_gather.h"
 #include "core/try.h"
+#include "store/sqlite/leases.h"
 
 namespace skein::sqlite {
 namespace {
@@ -110,6 +111,7 @@ Result<std::optional<FileLock>> Writer::lock_for(const GroupCommit::Batch& batch
 Result<void> Writer::transact(Requests jobs, const std::function<Requests()>& more) {
   if (poisoned()) return tl::unexpected(poisoned_error());
   SKEIN_TRY(known_.begin());
+  context_.leases.clear();
   context_.changes.clear();
   context_.record_changes.clear();
   auto done = [&]() -> Result<void> {
@@ -117,6 +119,7 @@ Result<void> Writer::transact(Requests jobs, const std::function<Requests()>& mo
     for (; !jobs.empty(); jobs = more()) {
       for (GroupCommit::Request* job : jobs) SKEIN_TRY(static_cast<Job*>(job)->apply(context_));
     }
+    SKEIN_TRY(store_leases(context_));
     known_.doubt(context_.changes);
     known_records_.doubt(context_.record_changes);
     SKEIN_TRY(commit());

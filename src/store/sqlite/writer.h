@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,6 +17,7 @@
 #include "core/sqlite.h"
 #include "skein/clock.h"
 #include "skein/store.h"
+#include "store/lease.h"
 #include "store/sqlite/heads.h"
 #include "store/sqlite/known_records.h"
 #include "store/sqlite/known_threads.h"
@@ -23,12 +25,20 @@
 
 namespace skein::sqlite {
 
+// A lease that a transaction takes, renews or gives back. It becomes a row only when the
+// transaction ends: many are given back in the one that took them.
+struct ChangedLease {
+  LeaseState state{};
+  bool has_row = false;
+};
+
 // What a job works with, inside the transaction.
 struct WriteContext {
   Database& database;
   KnownThreads& known;
   HeadCache heads;
   std::int64_t last_g = 0;
+  std::map<ThreadId, ChangedLease> leases{};
   std::vector<ThreadChange> changes{};
   std::vector<RecordChange> record_changes{};
 
