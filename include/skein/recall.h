@@ -164,9 +164,9 @@ struct FollowResult {
 struct RecallStatus {
   std::uint64_t messages = 0;      // in the index
   std::uint64_t with_vectors = 0;  // of these, by the current model
-  std::uint64_t threads = 0;
-  std::uint64_t bytes = 0;  // of the index file
-  std::string model;        // empty: none
+  std::uint64_t threads = 0;       // that have events
+  std::uint64_t bytes = 0;         // of the index file
+  std::string model;               // empty: none
 };
 
 struct RecallOptions {

@@ -85,6 +85,7 @@ Result<bool> Indexer::note_append(IndexWriting& writing, ThreadId thread, Seq se
 Result<bool> Indexer::note_thread(IndexWriting& writing, const Manifest& manifest,
                                   IndexCounts& counts) {
   SKEIN_ASSIGN(auto row, find_thread_row(writing.db(), manifest.id));
+  if (!row && manifest.last_seq == 0) return false;  // there is nothing to be found in it yet
   if (row && row->created != manifest.created_at && row->state != ThreadState::kGone) {
     // Another thread had this id.
     SKEIN_ASSIGN(const auto removed, remove_messages(writing, *row));
