@@ -32,7 +32,8 @@ void Effects::log(std::string_view text) const {
   if (options_.log) options_.log(text);
 }
 
-std::vector<std::string> Effects::wanted(const Run& run, bool has_title, bool has_model) {
+std::vector<std::string> Effects::wanted(const Run& run, bool has_title, bool has_model,
+                                         std::optional<std::string> said_now) {
   std::vector<std::string> names;
   for (const RunEffect* effect : options_.effects) {
     if (effect->is_wanted()) names.emplace_back(effect->name());
@@ -40,7 +41,7 @@ std::vector<std::string> Effects::wanted(const Run& run, bool has_title, bool ha
   // The first message of a conversation is no reason for a title yet.
   const bool first = run.base_seq == 0 && run.user_seq == run.first_seq;
   if (!options_.titles || has_title || first) return names;
-  const auto needed = needs_title(store_, run.thread, has_model);
+  const auto needed = needs_title(store_, run.thread, has_model, std::move(said_now));
   if (!needed) log("run " + run.id + ": title: " + needed.error().message);
   if (needed && *needed) names.emplace_back(kTitle);
   return names;

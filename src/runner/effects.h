@@ -5,6 +5,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -22,8 +23,10 @@ class Effects {
   // Finishes what waits, for as long as options.drain says.
   ~Effects();
 
-  // The effects that a run that ended well needs; for its record.
-  std::vector<std::string> wanted(const Run& run, bool has_title, bool has_model);
+  // The effects that a run that ended well needs; for its record. `said_now` is what its user said,
+  // where that is not stored yet.
+  std::vector<std::string> wanted(const Run& run, bool has_title, bool has_model,
+                                  std::optional<std::string> said_now = std::nullopt);
 
   // To be done; the run's record names them. What does not fit the queue is left to the record.
   // `engine` and `fast_model` are for the title; none: they are looked up.

@@ -31,9 +31,10 @@ bool are_storable(const std::vector<Append>& appends) {
                      [](const Append& append) { return check_append(append).has_value(); });
 }
 
-bool is_from_user(const Event& event) {
+std::optional<std::string> said_by_user(const Event& event) {
   const auto* message = std::get_if<Message>(&event.payload);
-  return message != nullptr && message->role == Role::kUser;
+  if (message == nullptr || message->role != Role::kUser) return std::nullopt;
+  return message->text;
 }
 
 }  // namespace
@@ -50,12 +51,13 @@ std::optional<RunOutcome> RunWork::run_at_once(const RunRequest& request, const 
     // Where they will stand: the input is refused anywhere else.
     run_.first_seq = opening.run().base_seq + 1;
     run_.last_seq = run_.first_seq + last.appends.size();
-    if (is_from_user(opening.input().event)) run_.user_seq = run_.first_seq;
+    auto said = said_by_user(opening.input().event);
+    if (said) run_.user_seq = run_.first_seq;
     if (last.responds) run_.response_seq = run_.last_seq;
     run_.status = RunStatus::kSuccess;
     run_.ended_at = parts_.clock.now();
-    run_.effects =
-        parts_.effects.wanted(run_, manifest_.title.has_value(), !agent_.fast_model.empty());
+    run_.effects = parts_.effects.wanted(run_, manifest_.title.has_value(),
+                                         !agent_.fast_model.empty(), std::move(said));
     if (are_storable(last.appends)) {
       const auto flushed = parts_.store.together(
           [&](Writes& in) { written = put_at_once(in, opening, last.appends); });
@@ -74,9 +76,7 @@ std::optional<RunOutcome> RunWork::run_at_once(const RunRequest& request, const 
 }
 
 std::optional<EngineTurn> RunWork::answer_at_once(const RunRequest& request, const Event& input) {
-  // Whether it needs a title is seen by what is stored.
-  const bool may_need_title = manifest_.last_seq > 0 && !manifest_.title;
-  if (may_need_title || !equip(request.timeout)) return std::nullopt;
+  if (!equip(request.timeout)) return std::nullopt;
   Engine& engine = *agent_.engine;
   if (agent_.tools || engine.is_agent() || !engine.answers_at_once(agent_.options)) {
     return std::nullopt;

@@ -76,8 +76,11 @@ std::string first_characters(std::string_view text, std::size_t count) {
   return std::string(text.substr(0, end));
 }
 
-Result<std::vector<std::string>> user_texts(Store& store, ThreadId thread, std::size_t enough) {
+// The latest of them, the last one being what is said now, if anything is.
+Result<std::vector<std::string>> user_texts(Store& store, ThreadId thread, std::size_t enough,
+                                            std::optional<std::string> said_now = std::nullopt) {
   std::vector<std::string> texts;
+  if (said_now) texts.push_back(std::move(*said_now));
   ReadRange range;
   range.direction = Direction::kBackward;
   range.view = View::kPath;
@@ -152,8 +155,10 @@ std::string title_from_text(const std::vector<std::string>& user_texts) {
   return {};
 }
 
-Result<bool> needs_title(Store& store, ThreadId thread, bool has_model) {
-  SKEIN_ASSIGN(const auto texts, user_texts(store, thread, has_model ? 2 : kUserMessages));
+Result<bool> needs_title(Store& store, ThreadId thread, bool has_model,
+                         std::optional<std::string> said_now) {
+  SKEIN_ASSIGN(const auto texts,
+               user_texts(store, thread, has_model ? 2 : kUserMessages, std::move(said_now)));
   return texts.size() >= 2 && (has_model || !title_from_text(texts).empty());
 }
 

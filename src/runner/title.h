@@ -1,6 +1,7 @@
 // Titles of threads: three to six words that say what a conversation is about.
 #pragma once
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -12,8 +13,9 @@
 namespace skein {
 
 // Whether a thread that has none has two or more messages of a user, and something to make one of:
-// a model, or enough words.
-Result<bool> needs_title(Store& store, ThreadId thread, bool has_model);
+// a model, or enough words. `said_now` is the last of them, where it is not stored yet.
+Result<bool> needs_title(Store& store, ThreadId thread, bool has_model,
+                         std::optional<std::string> said_now = std::nullopt);
 
 // By the engine's fast model, if there is one, else from the text itself. Writes only the title,
 // and only if there is none by then. What cannot be named yet stays without, until the next run.

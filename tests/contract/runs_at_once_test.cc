@@ -80,6 +80,23 @@ TEST_P(RunsAtOnce, WriteNothingBeforeTheAnswer) {
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "release"), 1);
 }
 
+TEST_P(RunsAtOnce, WriteTogetherAlsoInAThreadThatHasNoTitleYet) {
+  const ThreadId thread = thread_of();
+  must(run_at_once(thread, "hi"));
+  for (const char* text : {"hello", "what may whales weigh when old"}) {
+    log_.clear();
+    must(run_at_once(thread, text));
+    const auto lines = log_.lines();
+    ASSERT_FALSE(lines.empty());
+    EXPECT_EQ(lines.front(), "engine");
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), "engine"), 1);
+    runner().finish_effects();
+  }
+  EXPECT_EQ(asked_, 3);
+  EXPECT_EQ(get_thread(store(), thread).title, "what may whales weigh when old");
+  EXPECT_THAT(scan_all(store(), "runs_open"), IsEmpty());
+}
+
 TEST_P(RunsAtOnce, GoTheUsualWayWhereTheEngineFails) {
   const ThreadId thread = thread_of();
   answer_with([](const EngineRequest&, EngineSink&, std::stop_token) {
