@@ -19,7 +19,9 @@
 // or a limit of limits.h.
 #pragma once
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <limits>
@@ -237,6 +239,14 @@ class Writes {
   virtual Result<std::vector<Version>> write(std::span<const RecordWrite> writes) = 0;
 };
 
+// How many calls that write shared a commit since the store was opened: commits for one call, for
+// up to 2, 4 … 1,024, and for more. Nothing where they are not committed in groups.
+struct CommitSizes {
+  static constexpr std::size_t kBounds = 11;
+  std::array<std::uint64_t, kBounds + 1> commits{};
+  std::uint64_t calls = 0;
+};
+
 class Store : public Writes {
  public:
   // Nothing, when there is no such thread.
@@ -273,6 +283,8 @@ class Store : public Writes {
   // Reads everything and compares it with its checksums. Findings go to `sink` as they are made.
   virtual Result<CheckSummary> check(const CheckOptions& options,
                                      const std::function<void(const Finding&)>& sink) = 0;
+
+  virtual CommitSizes commit_sizes() const { return {}; }
 };
 
 struct StoreOptions {

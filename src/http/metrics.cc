@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace skein::http {
 namespace {
@@ -11,6 +12,12 @@ namespace {
 const std::vector<double> kSeconds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
                                       0.1,    0.25,  0.5,    1,     2.5,  5,     10};
 const std::vector<double> kSizes = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096};
+
+std::vector<double> powers_of_two(std::size_t count) {
+  std::vector<double> powers;
+  for (double power = 1; powers.size() < count; power *= 2) powers.push_back(power);
+  return powers;
+}
 
 void begin(std::string& out, std::string_view name, std::string_view help, std::string_view type) {
   fmt::format_to(std::back_inserter(out), "# HELP {} {}\n# TYPE {} {}\n", name, help, name, type);
@@ -21,6 +28,15 @@ void begin(std::string& out, std::string_view name, std::string_view help, std::
 Histogram::Histogram(std::vector<double> bounds)
     : bounds_(std::move(bounds)),
       buckets_(std::make_unique<std::atomic<std::uint64_t>[]>(bounds_.size() + 1)) {}
+
+Histogram::Histogram(std::vector<double> bounds, std::span<const std::uint64_t> counts, double sum)
+    : Histogram(std::move(bounds)) {
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    buckets_[i] = counts[i];
+    count_ += counts[i];
+  }
+  sum_ = sum;
+}
 
 void Histogram::add(double value) {
   const auto bound = std::lower_bound(bounds_.begin(), bounds_.end(), value);
@@ -66,7 +82,7 @@ void Metrics::request(const Route* route, int status, double seconds) {
   found->second.by_class[index].fetch_add(1, std::memory_order_relaxed);
 }
 
-std::string Metrics::text(const std::vector<Gauge>& gauges) const {
+std::string Metrics::text(const std::vector<Gauge>& gauges, const CommitSizes& commits) const {
   std::string out;
   const auto to = std::back_inserter(out);
   begin(out, "skein_http_requests_total", "Requests by their answer.", "counter");
@@ -86,6 +102,10 @@ std::string Metrics::text(const std::vector<Gauge>& gauges) const {
   }
   begin(out, "skein_append_batch_size", "Appends that shared one call of the store.", "histogram");
   batches_.write(out, "skein_append_batch_size", "");
+  begin(out, "skein_commit_size", "Calls of the store that shared one commit.", "histogram");
+  Histogram(powers_of_two(CommitSizes::kBounds), commits.commits,
+            static_cast<double>(commits.calls))
+      .write(out, "skein_commit_size", "");
   for (const Gauge& gauge : gauges) {
     begin(out, gauge.name, gauge.help, gauge.counter ? "counter" : "gauge");
     fmt::format_to(to, "{} {}\n", gauge.name, gauge.value);

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "http/route.h"
+#include "skein/store.h"
 
 namespace skein::http {
 
@@ -19,6 +21,8 @@ class Histogram {
  public:
   explicit Histogram(std::vector<double> bounds);
   void add(double value);
+  // What was counted elsewhere: as many counts as bounds and one more.
+  Histogram(std::vector<double> bounds, std::span<const std::uint64_t> counts, double sum);
   // The lines of one histogram; `labels` without braces, or empty.
   void write(std::string& out, std::string_view name, std::string_view labels) const;
   std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
@@ -48,7 +52,7 @@ class Metrics {
   void request(const Route* route, int status, double seconds);
   void batch(std::size_t appends) { batches_.add(static_cast<double>(appends)); }
 
-  std::string text(const std::vector<Gauge>& gauges) const;
+  std::string text(const std::vector<Gauge>& gauges, const CommitSizes& commits) const;
 
  private:
   struct Figures {

@@ -244,7 +244,7 @@ std::string Server::Impl::metrics_text() {
       gauges.push_back({"skein_index_lag", "Messages that are not indexed yet.", number(*lag)});
     }
   }
-  return metrics.text(gauges);
+  return metrics.text(gauges, service->store().commit_sizes());
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

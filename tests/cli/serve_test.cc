@@ -29,6 +29,14 @@ TEST(Serve, AnswersUntilItIsAskedToStop) {
   EXPECT_TRUE(idle.wait_for_close());
 }
 
+TEST(Serve, CountsTheCommitsOfItsStore) {
+  const Workspace workspace;
+  const Serving server(workspace);
+  const auto before = server.figure("skein_commit_size_count");
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(server.ask("POST", "/threads", "{}").status, 200);
+  EXPECT_GE(server.figure("skein_commit_size_count"), before + 3);
+}
+
 TEST(Serve, RefusesAnAddressOfOthersWithoutKeysAndSaysWhy) {
   const Workspace workspace;
   const Ran refused = workspace.run({"serve", "--address", "0.0.0.0", "--port", "0"});

@@ -53,6 +53,7 @@ class PassingStore : public Store {
                              const std::function<void(const Finding&)>& sink) override {
     return inner_.check(options, sink);
   }
+  CommitSizes commit_sizes() const override { return inner_.commit_sizes(); }
 
  protected:
   Store& inner_;

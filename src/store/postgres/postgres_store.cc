@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/try.h"
+#include "store/commit_counter.h"
 #include "store/postgres/appends.h"
 #include "store/postgres/check.h"
 #include "store/postgres/feed.h"
@@ -27,7 +28,11 @@ class PostgresStore final : public Store {
       : options_(std::move(options)),
         settings_(std::move(settings)),
         watch_(settings_),
-        writer_(settings_, [this] { watch_.notify(); }),
+        writer_(settings_,
+                [this](std::size_t jobs) {
+                  commits_.add(jobs);
+                  watch_.notify();
+                }),
         pool_(settings_) {}
 
   Result<void> open();
@@ -76,11 +81,13 @@ class PostgresStore final : public Store {
                              const std::function<void(const Finding&)>& sink) override {
     return check_store(pool_, options, sink);
   }
+  CommitSizes commit_sizes() const override { return commits_.sizes(); }
 
  private:
   const StoreOptions options_;
   const Settings settings_;
   Watch watch_;
+  CommitCounter commits_;
   Writer writer_;
   Pool pool_;
 };

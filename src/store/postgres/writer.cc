@@ -34,7 +34,7 @@ Committed look_for_proof(const std::vector<Job*>& jobs, Loaded& loaded) {
 
 }  // namespace
 
-Lane::Lane(const Settings& settings, std::function<void()> committed)
+Lane::Lane(const Settings& settings, std::function<void(std::size_t jobs)> committed)
     : settings_(settings),
       committed_(std::move(committed)),
       channel_(feed_channel(settings)),
@@ -55,7 +55,7 @@ bool Lane::execute(GroupCommit::Batch& batch) {
   jobs.reserve(requests.size());
   for (GroupCommit::Request* request : requests) jobs.push_back(static_cast<Job*>(request));
   while (!jobs.empty()) jobs = settle(jobs);
-  committed_();
+  committed_(requests.size());
   return true;
 }
 
@@ -244,7 +244,7 @@ void Lane::roll_back(Deadline deadline) {
   if (!connection_->exchange(deadline)) connection_.reset();
 }
 
-Writer::Writer(const Settings& settings, const std::function<void()>& committed)
+Writer::Writer(const Settings& settings, const std::function<void(std::size_t jobs)>& committed)
     : lanes_{{settings, committed}, {settings, committed}} {}
 
 Result<void> Writer::run(Job& job) {

@@ -49,7 +49,7 @@ class Job : public GroupCommit::Request {
 class Lane {
  public:
   // `committed` is called after each commit, from any thread. `settings` is borrowed.
-  Lane(const Settings& settings, std::function<void()> committed);
+  Lane(const Settings& settings, std::function<void(std::size_t jobs)> committed);
 
   // Returns when the job is durable, or failed. A commit whose answer was lost is looked into: it
   // is done again only if it did not take effect.
@@ -82,7 +82,7 @@ class Lane {
   void roll_back(Deadline deadline);
 
   const Settings& settings_;
-  const std::function<void()> committed_;
+  const std::function<void(std::size_t jobs)> committed_;
   const std::string channel_;
   const std::int64_t listener_class_;
 
@@ -105,7 +105,7 @@ class Lane {
 class Writer {
  public:
   // As of Lane.
-  Writer(const Settings& settings, const std::function<void()>& committed);
+  Writer(const Settings& settings, const std::function<void(std::size_t jobs)>& committed);
 
   Result<void> run(Job& job);
 

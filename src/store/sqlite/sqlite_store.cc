@@ -12,6 +12,7 @@
 #include "core/file.h"
 #include "core/file_lock.h"
 #include "core/try.h"
+#include "store/commit_counter.h"
 #include "store/sqlite/appends.h"
 #include "store/sqlite/check.h"
 #include "store/sqlite/checkpointer.h"
@@ -82,9 +83,11 @@ class SqliteStore final : public Store {
                              const std::function<void(const Finding&)>& sink) override {
     return check_store(readers_, *writer_, options, sink);
   }
+  CommitSizes commit_sizes() const override { return commits_.sizes(); }
 
  private:
   const StoreOptions options_;
+  CommitCounter commits_;
   Fd lock_file_;
   std::unique_ptr<SharedNumber> shared_number_;
   std::unique_ptr<KnownThreads> known_;
@@ -157,7 +160,11 @@ Result<void> SqliteStore::open(const std::string& path) {
   SKEIN_ASSIGN(
       writer_,
       Writer::open(path, lock_file_.get(), flush, *known_, *known_records_,
-                   {.committed = [this] { watch_->notify(); },
+                   {.committed =
+                        [this](std::size_t jobs) {
+                          commits_.add(jobs);
+                          watch_->notify();
+                        },
                     .wal_grew = [this](std::int64_t frames) { checkpointer_->wal_grew(frames); }}));
   SKEIN_ASSIGN(watch_, Watch::open(path, *shared_number_));
   // SQLite flushes the name of its log, too, but does not look at the answer.

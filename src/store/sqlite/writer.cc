@@ -98,7 +98,7 @@ bool Writer::execute(GroupCommit::Batch& batch) {
           alone ? transact({&job, 1}, [] { return Requests(); }) : done;
     }
   }
-  if (hooks_.committed) hooks_.committed();
+  if (hooks_.committed) hooks_.committed(batch.all().size());
   return true;
 }
 

@@ -74,7 +74,7 @@ class JobRunner {
 class Writer final : public JobRunner {
  public:
   struct Hooks {
-    std::function<void()> committed;                    // after each commit, from any thread
+    std::function<void(std::size_t jobs)> committed;    // after each commit, from any thread
     std::function<void(std::int64_t frames)> wal_grew;  // frames in the write-ahead log, likewise
   };
 
