@@ -337,6 +337,7 @@ Result<RunOutcome> RunWork::lost() {
   tell(callbacks_.on_error, error);
   run_.status = RunStatus::kInterrupted;
   run_.error = error;
+  close_waiting();  // whoever took over closes only what had begun
   holds_lease_ = false;
   let_go();
   return tl::unexpected(std::move(error));
@@ -352,13 +353,17 @@ void RunWork::end_unbegun(std::optional<Error> why) {
   run_.status = RunStatus::kInterrupted;
   run_.error = std::move(why);
   run_.ended_at = parts_.clock.now();
-  // One that waited has a record, which is to say what became of it; others leave nothing.
-  if (!run_.question && live_.waiting_version != 0) {
-    if (auto closed = parts_.book.close_waiting(run_); !closed) {
-      parts_.log("run " + run_.id + ": " + closed.error().message);
-    }
-  }
+  close_waiting();
   let_go();
+}
+
+// One that waited has a record, which is to say what became of it; others leave nothing.
+void RunWork::close_waiting() {
+  if (run_.question || live_.waiting_version == 0) return;
+  run_.ended_at = parts_.clock.now();
+  if (auto closed = parts_.book.close_waiting(run_); !closed) {
+    parts_.log("run " + run_.id + ": " + closed.error().message);
+  }
 }
 
 Result<void> RunWork::say(LastWords last) {

@@ -111,6 +111,7 @@ class RunWork {
   // Not even begun: nothing of it is in the thread.
   Result<RunOutcome> refused(Error error);
   void end_unbegun(std::optional<Error> why);
+  void close_waiting();
   // What it says last could not be written.
   Result<RunOutcome> not_written(Error error);
   // An error: it was not written; kFenced: the lease was lost.
