@@ -38,18 +38,19 @@ Result<std::optional<RunWork::WayBack>> RunWork::way_back(
     const std::vector<std::string>& roll_back) {
   WayBack back;
   for (const std::string& run_id : roll_back) {
-    SKEIN_ASSIGN(auto other, parts_.book.find(run_id));
-    const bool wrote = other && other->status == RunStatus::kInterrupted && other->first_seq > 0;
-    if (wrote && !other->rolled_back) back.runs.push_back(std::move(*other));
+    SKEIN_ASSIGN(auto other, parts_.book.find_known(run_id));
+    if (!other || other->run.status != RunStatus::kInterrupted) continue;
+    if (other->run.first_seq == 0 || other->run.rolled_back) continue;
+    back.runs.push_back(std::move(*other));
   }
   if (back.runs.empty()) return std::nullopt;
-  const auto first =
-      std::min_element(back.runs.begin(), back.runs.end(),
-                       [](const Run& a, const Run& b) { return a.first_seq < b.first_seq; });
-  back.to = first->base_seq;
-  SKEIN_ASSIGN(const bool alone, nothing_else_since(first->first_seq, back));
+  const auto first = std::min_element(
+      back.runs.begin(), back.runs.end(),
+      [](const KnownRun& a, const KnownRun& b) { return a.run.first_seq < b.run.first_seq; });
+  back.to = first->run.base_seq;
+  SKEIN_ASSIGN(const bool alone, nothing_else_since(first->run.first_seq, back));
   if (!alone) return std::nullopt;
-  for (Run& other : back.runs) other.rolled_back = true;
+  for (KnownRun& other : back.runs) other.run.rolled_back = true;
   return back;
 }
 
@@ -64,7 +65,7 @@ Result<bool> RunWork::nothing_else_since(Seq first, WayBack& back) {
     back.last = event.seq;
     const std::string run_id = run_of(event);
     alone = std::any_of(back.runs.begin(), back.runs.end(),
-                        [&](const Run& other) { return other.id == run_id; });
+                        [&](const KnownRun& other) { return other.run.id == run_id; });
     return alone;
   }));
   return alone;
@@ -105,8 +106,11 @@ Result<bool> RunWork::put_way_back(Writes& in, const WayBack& back,
     auto rest = in.append(std::span(appends).subspan(1));
     std::move(rest.begin(), rest.end(), std::back_inserter(answers));
   }
-  if (auto marked = parts_.book.put(in, back.runs, token_); !marked) {
-    parts_.log("run " + run_.id + ": those taken back: " + marked.error().message);
+  for (const KnownRun& other : back.runs) {
+    const auto marked = parts_.book.put(in, other, token_);
+    // One that was deleted meanwhile stays so.
+    if (marked || marked.error().code == ErrorCode::kConflict) continue;
+    parts_.log("run " + other.run.id + ", taken back: " + marked.error().message);
   }
   return true;
 }

@@ -120,11 +120,17 @@ bool RunBook::is_left(const OpenRun& open) const {
 }
 
 Result<std::optional<Run>> RunBook::find(std::string_view run_id) const {
+  SKEIN_ASSIGN(auto known, find_known(run_id));
+  if (!known) return std::nullopt;
+  return std::move(known->run);
+}
+
+Result<std::optional<KnownRun>> RunBook::find_known(std::string_view run_id) const {
   SKEIN_TRY(thread_of_run(run_id));
   SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
   if (!record) return std::nullopt;
   SKEIN_ASSIGN(Run run, parse_run(record->bytes));
-  return run;
+  return KnownRun{.run = std::move(run), .version = record->version};
 }
 
 Result<std::vector<Run>> RunBook::list(const RunQuery& query) const {
@@ -356,10 +362,10 @@ Result<void> RunBook::finish_unfenced(const Run& run) {
   return {};
 }
 
-Result<void> RunBook::put(Writes& store, const std::vector<Run>& runs, LeaseToken token) const {
-  std::vector<RecordWrite> writes;
-  for (const Run& run : runs) writes.push_back(run_write(run));
-  if (!runs.empty()) fence_all(writes, runs.front().thread, token);
+Result<void> RunBook::put(Writes& store, const KnownRun& known, LeaseToken token) const {
+  std::vector<RecordWrite> writes{run_write(known.run)};
+  writes.back().expect_version = known.version;
+  fence_all(writes, known.run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};
 }

@@ -51,7 +51,7 @@ class RunWork {
 
   // Runs that are taken back, marked as such, and where the thread stood before them.
   struct WayBack {
-    std::vector<Run> runs{};
+    std::vector<KnownRun> runs{};
     Seq to = 0;
     Seq last = 0;  // of theirs: the last event of the thread, unless others write meanwhile
   };
