@@ -48,20 +48,21 @@ Result<std::optional<RunWork::WayBack>> RunWork::way_back(
       back.runs.begin(), back.runs.end(),
       [](const KnownRun& a, const KnownRun& b) { return a.run.first_seq < b.run.first_seq; });
   back.to = first->run.base_seq;
-  SKEIN_ASSIGN(const bool alone, nothing_else_since(first->run.first_seq, back));
+  back.first = first->run.first_seq;
+  SKEIN_ASSIGN(const bool alone, nothing_else_since(back));
   if (!alone) return std::nullopt;
   for (KnownRun& other : back.runs) other.run.rolled_back = true;
   return back;
 }
 
 // What others wrote meanwhile is not taken back with the runs that were stopped.
-Result<bool> RunWork::nothing_else_since(Seq first, WayBack& back) {
+Result<bool> RunWork::nothing_else_since(WayBack& back) {
   bool alone = true;
   ReadRange range;
-  range.from = first;
+  range.from = back.first;
   SKEIN_TRY(parts_.store.read(run_.thread, range, [&](Event& event) {
     // Others may have written after the run took down where it began.
-    if (event.seq == first) back.to = event.base.value_or(first - 1);
+    if (event.seq == back.first) back.to = event.base.value_or(back.first - 1);
     back.last = event.seq;
     const std::string run_id = run_of(event);
     alone = std::any_of(back.runs.begin(), back.runs.end(),

@@ -99,8 +99,12 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
     run_.base_seq = *request.base;
     writer_.continue_from(*request.base);
   }
-  SKEIN_ASSIGN(const auto back, way_back(roll_back));
-  return begin(input_events(request.input, run_.id), back, input);
+  const std::vector<Event> events = input_events(request.input, run_.id);
+  SKEIN_ASSIGN(auto back, way_back(roll_back));
+  std::optional<Seq> base = request.base;
+  if (!base && !events.empty()) base = events.front().base;
+  if (back && base && *base < back->first) back->to = *base;  // what it is to go on from stays
+  return begin(events, back, input);
 }
 
 Result<void> RunWork::load_manifest() {

@@ -49,11 +49,12 @@ class RunWork {
     Result<void> updated{};
   };
 
-  // Runs that are taken back, marked as such, and where the thread stood before them.
+  // Runs that are taken back, marked as such, and what is gone on from instead.
   struct WayBack {
     std::vector<KnownRun> runs{};
     Seq to = 0;
-    Seq last = 0;  // of theirs: the last event of the thread, unless others write meanwhile
+    Seq first = 0;  // of their events
+    Seq last = 0;   // likewise: the last of the thread, unless others write meanwhile
   };
 
   // --- Before the engine ---
@@ -76,7 +77,7 @@ class RunWork {
   // --- Going back; run_back.cc ---
   // Nothing: they stay.
   Result<std::optional<WayBack>> way_back(const std::vector<std::string>& roll_back);
-  Result<bool> nothing_else_since(Seq first, WayBack& back);
+  Result<bool> nothing_else_since(WayBack& back);
   // False: the run goes on from where it would without.
   bool put_input(Writes& in, const std::vector<Append>& appends, const std::optional<WayBack>& back,
                  std::vector<Result<Appended>>& answers) const;
