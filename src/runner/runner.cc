@@ -207,25 +207,11 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_
   SKEIN_ASSIGN(auto run, book_.find(run_id));
   if (!run) return tl::unexpected(no_such_run(run_id));
   SKEIN_TRY(parts_.agents.check(run->agent_id));
-  const auto nothing_open = [&] {
-    return fail(ErrorCode::kConflict, "run " + run->id + " (" + to_string(run->status) +
-                                          ") has no open question" +
-                                          (run->error ? ": " + run->error->message : ""));
-  };
-  if (!run->question) return nothing_open();
-  if (answer.resumed && *answer.resumed != run->resumed) {
-    return fail(ErrorCode::kConflict,
-                "the question was answered, and run " + run->id + " asks another one by now");
-  }
-  for (const std::string& call : answer.calls) {
-    const auto& calls = run->question->calls;
-    if (std::none_of(calls.begin(), calls.end(),
-                     [&](const ToolCall& waiting) { return waiting.id == call; })) {
-      return fail(ErrorCode::kInvalid, "no call " + quote(call) + " waits for an answer");
-    }
-  }
+  SKEIN_TRY(check_answer(*run, answer));
   SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
-  if (!open || open->state != OpenRun::State::kQuestion) return nothing_open();
+  if (!open || open->state != OpenRun::State::kQuestion) {
+    return tl::unexpected(no_open_question(*run));
+  }
   // What it asked is stored a moment before it is over here.
   if (const auto before = find_live(run_id)) before->wait_for_end(kLetsGo);
   SKEIN_ASSIGN(auto live, take_on(*run));
