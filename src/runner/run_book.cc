@@ -377,12 +377,20 @@ Result<void> RunBook::forget_running(const OpenRun& open, LeaseToken token) {
   return {};
 }
 
-Result<void> RunBook::ask_to_stop(std::string_view run_id) {
-  const RecordWrite write =
-      put_record(kStops, key_of(run_id),
-                 JsonObject().add("runId", run_id).add("at", clock_.now().str()).str());
-  SKEIN_TRY(store_.write(std::span(&write, 1)));
+Result<void> RunBook::ask_to_stop(std::string_view run_id, bool roll_back) {
+  JsonObject request;
+  request.add("runId", run_id).add("at", clock_.now().str());
+  if (roll_back) request.add("rollBack", true);
+  RecordWrite write = put_record(kStops, key_of(run_id), request.str());
+  if (!roll_back) write.expect_version = 0;
+  const auto written = store_.write(std::span(&write, 1));
+  if (!written && written.error().code == ErrorCode::kConflict) return {};  // somebody asked before
+  SKEIN_TRY(written);
   return {};
+}
+
+Result<std::optional<Record>> RunBook::stop_request(std::string_view run_id) const {
+  return find_record(store_, kStops, key_of(run_id));
 }
 
 Result<std::vector<Record>> RunBook::stop_requests() const {

@@ -106,8 +106,11 @@ class RunBook {
   Result<void> forget_running(const OpenRun& open, LeaseToken token);
 
   // --- Requests to other processes ---
-  Result<void> ask_to_stop(std::string_view run_id);
+  // `roll_back`: and to be taken back. Such a request is not replaced by one without.
+  Result<void> ask_to_stop(std::string_view run_id, bool roll_back);
   Result<std::vector<Record>> stop_requests() const;
+  // Nothing: nobody asked, or it was heard.
+  Result<std::optional<Record>> stop_request(std::string_view run_id) const;
   Result<void> forget_stop_request(const Record& request);
 
  private:

@@ -1,6 +1,7 @@
 #include "runner/run_work.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/json_fields.h"
@@ -103,7 +104,8 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
   SKEIN_ASSIGN(auto back, way_back(roll_back));
   std::optional<Seq> base = request.base;
   if (!base && !events.empty()) base = events.front().base;
-  if (back && base && *base < back->first) back->to = *base;  // what it is to go on from stays
+  if (back && base && *base < back->way.first)
+    back->way.to = *base;  // what it is to go on from stays
   return begin(events, back, input);
 }
 
@@ -127,6 +129,7 @@ Result<void> RunWork::settle_what_was_left() {
     if (open.run_id == run_.id) continue;
     if (open.state == OpenRun::State::kRunning) {
       SKEIN_TRY(close_dead_run(parts_, open, token_));
+      SKEIN_TRY(load_manifest());  // its end may be in the thread, and is marked there
     } else if (open.state == OpenRun::State::kQuestion) {
       SKEIN_TRY(drop_question(
           parts_, open, {ErrorCode::kConflict, "the conversation went on with run " + run_.id}));
@@ -136,7 +139,7 @@ Result<void> RunWork::settle_what_was_left() {
 }
 
 // What is said to the run is written with its record; refused, it is the run that fails.
-Result<void> RunWork::begin(const std::vector<Event>& events, const std::optional<WayBack>& back,
+Result<void> RunWork::begin(const std::vector<Event>& events, const std::optional<TakenBack>& back,
                             Result<void>& input) {
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
@@ -165,7 +168,7 @@ Result<void> RunWork::begin(const std::vector<Event>& events, const std::optiona
   if (!begun) return begun;
   live_.waiting_version = 0;
   if (gone_back) {
-    run_.base_seq = back->to;
+    run_.base_seq = back->way.to;
     writer_.continue_from(std::nullopt);
   }
   live_.tell_run(run_);
@@ -308,6 +311,12 @@ Result<RunOutcome> RunWork::stopped() {
   std::vector<Event> events;
   events.push_back(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
   LastWords last{.appends = writer_.prepare(std::move(events))};
+  if (live_.rolls_back) {
+    if (auto said = say(std::exchange(last, {})); !said) {
+      return not_written(std::move(said).error());
+    }
+    last.back = own_way_back();
+  }
   if (auto closed = close(RunStatus::kInterrupted, std::move(last)); !closed) {
     return not_written(std::move(closed).error());
   }
@@ -414,6 +423,10 @@ bool RunWork::put(Writes& in, LastWords& last, Run& record) const {
   if (!last.appends.empty()) last.appended = in.append(last.appends);
   if (!note_positions(last.appended, record)) return false;
   if (last.responds) record.response_seq = record.last_seq;
+  if (last.back) {
+    last.went_back = in.append(std::span(&*last.back, 1)).front();
+    record.rolled_back = last.went_back.has_value();
+  }
   if (!last.session) return true;
   UpdateOptions options;
   options.fence = token_;
@@ -425,6 +438,10 @@ bool RunWork::put(Writes& in, LastWords& last, Run& record) const {
 Result<void> RunWork::settle(const LastWords& last) {
   SKEIN_TRY(writer_.settle(last.appended));
   if (last.responds) run_.response_seq = run_.last_seq;
+  if (last.back) run_.rolled_back = last.went_back.has_value();
+  if (!last.went_back && last.went_back.error().code != ErrorCode::kConflict) {
+    parts_.log("run " + run_.id + ": is not taken back: " + last.went_back.error().message);
+  }
   if (!last.updated && last.updated.error().code == ErrorCode::kFenced) return last.updated;
   if (!last.updated) parts_.log("run " + run_.id + ": session: " + last.updated.error().message);
   return {};

@@ -80,7 +80,7 @@ class Runner::Impl {
                           const std::stop_token& stop);
   // The same on a thread of its own; see Runner::start.
   Result<Run> start(Accepted accepted, RunCallbacks callbacks);
-  Result<bool> cancel(std::string_view run_id);
+  Result<bool> cancel(std::string_view run_id, const CancelOptions& options = {});
   Result<Run> wait(std::string_view run_id, const std::stop_token& stop);
 
   std::shared_ptr<LiveRun> find_live(std::string_view run_id);
@@ -368,9 +368,10 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
   return waits ? pending : start->wait();
 }
 
-Result<bool> Runner::Impl::cancel(std::string_view run_id) {
+Result<bool> Runner::Impl::cancel(std::string_view run_id, const CancelOptions& options) {
   SKEIN_TRY(thread_of_run(run_id));
   if (const auto live = find_live(run_id)) {
+    if (options.roll_back) live->rolls_back = true;
     live->stop(StopReason::kUser);
     return true;
   }
@@ -382,11 +383,10 @@ Result<bool> Runner::Impl::cancel(std::string_view run_id) {
     SKEIN_TRY(drop_question(parts_, *open, {ErrorCode::kConflict, "a person stopped the run"}));
     return true;
   }
+  SKEIN_TRY(book_.ask_to_stop(run_id, options.roll_back));
   if (book_.is_gone(*open) && open->state == OpenRun::State::kRunning) {
-    SKEIN_ASSIGN(const bool closed, recover_thread(parts_, run->thread));
-    if (closed) return true;
+    SKEIN_TRY(recover_thread(parts_, run->thread));  // nobody is there to hear
   }
-  SKEIN_TRY(book_.ask_to_stop(run_id));
   return true;
 }
 
@@ -445,7 +445,9 @@ Result<Run> Runner::start_resume(std::string_view run_id, const RunAnswer& answe
   return impl_->start(std::move(accepted), std::move(callbacks));
 }
 
-Result<bool> Runner::cancel(std::string_view run_id) { return impl_->cancel(run_id); }
+Result<bool> Runner::cancel(std::string_view run_id, const CancelOptions& options) {
+  return impl_->cancel(run_id, options);
+}
 
 Result<Run> Runner::wait(std::string_view run_id, std::stop_token stop) {
   return impl_->wait(run_id, stop);
