@@ -189,6 +189,11 @@ struct RunAnswer {
   std::optional<std::uint32_t> resumed{};
 };
 
+struct CancelOptions {
+  // Whoever ends the run also leaves behind what it wrote, unless others wrote since.
+  bool roll_back = false;
+};
+
 struct RunQuery {
   std::optional<ThreadId> thread{};
   std::optional<std::string> agent_id{};
@@ -253,7 +258,7 @@ class Runner {
 
   // Stops a run in whatever process it is, waiting or under way, or drops its question. False: it
   // had ended. Returns without waiting for the end; wait() does.
-  Result<bool> cancel(std::string_view run_id);
+  Result<bool> cancel(std::string_view run_id, const CancelOptions& options = {});
 
   // Until the run has ended in whatever process it is, or `stop`; the record as it is then.
   Result<Run> wait(std::string_view run_id, std::stop_token stop = {});

@@ -110,4 +110,26 @@ Result<Manifest> thread_for(Store& store, const RunRequest& request) {
   return *manifest;
 }
 
+Error no_open_question(const Run& run) {
+  return {ErrorCode::kConflict, "run " + run.id + " (" + to_string(run.status) +
+                                    ") has no open question" +
+                                    (run.error ? ": " + run.error->message : "")};
+}
+
+Result<void> check_answer(const Run& run, const RunAnswer& answer) {
+  if (!run.question) return tl::unexpected(no_open_question(run));
+  if (answer.resumed && *answer.resumed != run.resumed) {
+    return fail(ErrorCode::kConflict,
+                "the question was answered, and run " + run.id + " asks another one by now");
+  }
+  const auto& calls = run.question->calls;
+  for (const std::string& call : answer.calls) {
+    if (std::none_of(calls.begin(), calls.end(),
+                     [&](const ToolCall& waiting) { return waiting.id == call; })) {
+      return fail(ErrorCode::kInvalid, "no call " + quote(call) + " waits for an answer");
+    }
+  }
+  return {};
+}
+
 }  // namespace skein

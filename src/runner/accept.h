@@ -1,4 +1,4 @@
-// Whether a request for a run makes sense, before anything is written.
+// Whether a request for a run, or an answer to one, makes sense, before anything is written.
 #pragma once
 
 #include "skein/runner.h"
@@ -13,5 +13,9 @@ Result<void> check_request(const RunRequest& request);
 
 // The thread of the request: there, of that agent, and active. A new one is made only if asked for.
 Result<Manifest> thread_for(Store& store, const RunRequest& request);
+
+// Whether that is an answer to what the run asks. kConflict: not to the question that is open.
+Result<void> check_answer(const Run& run, const RunAnswer& answer);
+Error no_open_question(const Run& run);
 
 }  // namespace skein

@@ -76,7 +76,10 @@ void Keeper::hear_stop_requests(const std::vector<std::shared_ptr<LiveRun>>& liv
     const auto here =
         std::find_if(live.begin(), live.end(), [&](const auto& run) { return run->id == run_id; });
     bool done = here != live.end();
-    if (done) (*here)->stop(StopReason::kUser);
+    if (done) {
+      if (fields.take_bool("rollBack").value_or(false)) (*here)->rolls_back = true;
+      (*here)->stop(StopReason::kUser);
+    }
     // One that came too late, or that nobody is there to hear.
     const std::int64_t age =
         parts_.clock.now().ms() - fields.take_time("at").value_or(Timestamp{0}).ms();

@@ -53,6 +53,8 @@ class LiveRun {
   void stop(StopReason reason, std::optional<Error> why = std::nullopt);
   StopReason reason() const { return reason_.load(std::memory_order_acquire); }
   std::optional<Error> why() const;
+  // Stopped by the user, it leaves behind what it wrote.
+  std::atomic<bool> rolls_back{false};
   std::stop_token token() const { return stop_.get_token(); }
 
   // --- Its lease and its time, for whoever keeps watch; 0: none ---

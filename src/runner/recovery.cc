@@ -1,10 +1,13 @@
 #include "runner/recovery.h"
 
+#include <span>
 #include <utility>
 
+#include "core/json_fields.h"
 #include "core/try.h"
 #include "runner/run_codec.h"
 #include "runner/run_mark.h"
+#include "runner/way_back.h"
 
 namespace skein {
 namespace {
@@ -93,6 +96,19 @@ Result<bool> close_without_thread(const RunnerParts& parts, const OpenRun& open)
   return unless_moved_on(parts.book.close_unheld(*run, open));
 }
 
+// Whether it is: others may have written since, and then it stays.
+Result<bool> take_back(Store& store, const Run& run, LeaseToken token) {
+  if (run.status != RunStatus::kInterrupted || run.first_seq == 0) return false;
+  SKEIN_ASSIGN(const auto back,
+               find_way_back(store, run.thread, run.first_seq, std::span(&run.id, 1)));
+  if (!back) return false;
+  const Append append = going_back(run.thread, *back, token);
+  const auto gone = store.append(std::span(&append, 1)).front();
+  if (!gone && gone.error().code == ErrorCode::kConflict) return false;
+  SKEIN_TRY(gone);
+  return true;
+}
+
 }  // namespace
 
 Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, LeaseToken token) {
@@ -103,7 +119,13 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   run->ended_at = parts.clock.now();
   SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
   if (manifest) SKEIN_TRY(mark_end(parts.store, *manifest, *run, token));
+  // Its process may have died before it heard of that.
+  SKEIN_ASSIGN(const auto request, parts.book.stop_request(run->id));
+  if (request && JsonFields(request->bytes).take_bool("rollBack").value_or(false)) {
+    SKEIN_ASSIGN(run->rolled_back, take_back(parts.store, *run, token));
+  }
   SKEIN_TRY(parts.book.finish(parts.store, *run, token));
+  if (request) SKEIN_TRY(parts.book.forget_stop_request(*request));
   if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
   return {};
 }

@@ -6,7 +6,8 @@
 namespace skein {
 
 // Closes a run whose lease somebody else holds by now, by `token`: interrupted, or success where
-// its response is there and only the record was missing. What it wrote stays.
+// its response is there and only the record was missing. What it wrote stays, unless it was to be
+// stopped and taken back.
 Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, LeaseToken token);
 
 // A question that nobody will answer any more; `why` goes into the record.

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "core/try.h"
-#include "runner/run_codec.h"
 #include "runner/run_work.h"
-#include "thread/return_to.h"
 
 namespace skein {
 
@@ -34,44 +32,37 @@ Result<RunOutcome> RunWork::only_roll_back(const std::vector<std::string>& roll_
   return RunOutcome{.run = run_, .response = ""};
 }
 
-Result<std::optional<RunWork::WayBack>> RunWork::way_back(
+Result<std::optional<RunWork::TakenBack>> RunWork::way_back(
     const std::vector<std::string>& roll_back) {
-  WayBack back;
+  TakenBack back;
+  std::vector<std::string> ids;
+  Seq first = kLastSeq;
   for (const std::string& run_id : roll_back) {
-    SKEIN_ASSIGN(auto other, parts_.book.find(run_id));
-    const bool wrote = other && other->status == RunStatus::kInterrupted && other->first_seq > 0;
-    if (wrote && !other->rolled_back) back.runs.push_back(std::move(*other));
+    SKEIN_ASSIGN(auto other, parts_.book.find_known(run_id));
+    if (!other || other->run.status != RunStatus::kInterrupted) continue;
+    if (other->run.first_seq == 0 || other->run.rolled_back) continue;
+    first = std::min(first, other->run.first_seq);
+    ids.push_back(run_id);
+    other->run.rolled_back = true;
+    back.runs.push_back(std::move(*other));
   }
-  if (back.runs.empty()) return std::nullopt;
-  const auto first =
-      std::min_element(back.runs.begin(), back.runs.end(),
-                       [](const Run& a, const Run& b) { return a.first_seq < b.first_seq; });
-  back.to = first->base_seq;
-  SKEIN_ASSIGN(const bool alone, nothing_else_since(first->first_seq, back));
-  if (!alone) return std::nullopt;
-  for (Run& other : back.runs) other.rolled_back = true;
+  if (ids.empty()) return std::nullopt;
+  SKEIN_ASSIGN(const auto way, find_way_back(parts_.store, run_.thread, first, ids));
+  if (!way) return std::nullopt;
+  back.way = *way;
   return back;
 }
 
-// What others wrote meanwhile is not taken back with the runs that were stopped.
-Result<bool> RunWork::nothing_else_since(Seq first, WayBack& back) {
-  bool alone = true;
-  ReadRange range;
-  range.from = first;
-  SKEIN_TRY(parts_.store.read(run_.thread, range, [&](Event& event) {
-    // Others may have written after the run took down where it began.
-    if (event.seq == first) back.to = event.base.value_or(first - 1);
-    back.last = event.seq;
-    const std::string run_id = run_of(event);
-    alone = std::any_of(back.runs.begin(), back.runs.end(),
-                        [&](const Run& other) { return other.id == run_id; });
-    return alone;
-  }));
-  return alone;
+std::optional<Append> RunWork::own_way_back() const {
+  const auto back =
+      find_way_back(parts_.store, run_.thread, run_.first_seq, std::span(&run_.id, 1));
+  if (!back) parts_.log("run " + run_.id + ": is not taken back: " + back.error().message);
+  if (!back || !*back) return std::nullopt;
+  return going_back(run_.thread, **back, token_);
 }
 
 bool RunWork::put_input(Writes& in, const std::vector<Append>& appends,
-                        const std::optional<WayBack>& back,
+                        const std::optional<TakenBack>& back,
                         std::vector<Result<Appended>>& answers) const {
   Result<bool> gone = false;
   if (back) gone = put_way_back(in, *back, appends, answers);
@@ -83,19 +74,14 @@ bool RunWork::put_input(Writes& in, const std::vector<Append>& appends,
   return *gone;
 }
 
-Result<bool> RunWork::put_way_back(Writes& in, const WayBack& back,
+Result<bool> RunWork::put_way_back(Writes& in, const TakenBack& back,
                                    const std::vector<Append>& appends,
                                    std::vector<Result<Appended>>& answers) const {
-  Append first;
-  if (appends.empty()) {
-    first.thread = run_.thread;
-    first.event = return_to(back.to);
-    first.fence = token_;
-  } else {
-    first = appends.front();
-    first.event.base = back.to;
+  Append first = going_back(run_.thread, back.way, token_);
+  if (!appends.empty()) {
+    first.event = appends.front().event;
+    first.event.base = back.way.to;
   }
-  first.expect_seq = back.last + 1;
   auto gone = in.append(std::span(&first, 1));
   if (!gone.front() && gone.front().error().code == ErrorCode::kConflict) return false;
   SKEIN_TRY(gone.front());
@@ -105,8 +91,11 @@ Result<bool> RunWork::put_way_back(Writes& in, const WayBack& back,
     auto rest = in.append(std::span(appends).subspan(1));
     std::move(rest.begin(), rest.end(), std::back_inserter(answers));
   }
-  if (auto marked = parts_.book.put(in, back.runs, token_); !marked) {
-    parts_.log("run " + run_.id + ": those taken back: " + marked.error().message);
+  for (const KnownRun& other : back.runs) {
+    const auto marked = parts_.book.put(in, other, token_);
+    // One that was deleted meanwhile stays so.
+    if (marked || marked.error().code == ErrorCode::kConflict) continue;
+    parts_.log("run " + other.run.id + ", taken back: " + marked.error().message);
   }
   return true;
 }

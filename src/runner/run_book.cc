@@ -120,11 +120,17 @@ bool RunBook::is_left(const OpenRun& open) const {
 }
 
 Result<std::optional<Run>> RunBook::find(std::string_view run_id) const {
+  SKEIN_ASSIGN(auto known, find_known(run_id));
+  if (!known) return std::nullopt;
+  return std::move(known->run);
+}
+
+Result<std::optional<KnownRun>> RunBook::find_known(std::string_view run_id) const {
   SKEIN_TRY(thread_of_run(run_id));
   SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
   if (!record) return std::nullopt;
   SKEIN_ASSIGN(Run run, parse_run(record->bytes));
-  return run;
+  return KnownRun{.run = std::move(run), .version = record->version};
 }
 
 Result<std::vector<Run>> RunBook::list(const RunQuery& query) const {
@@ -356,10 +362,10 @@ Result<void> RunBook::finish_unfenced(const Run& run) {
   return {};
 }
 
-Result<void> RunBook::put(Writes& store, const std::vector<Run>& runs, LeaseToken token) const {
-  std::vector<RecordWrite> writes;
-  for (const Run& run : runs) writes.push_back(run_write(run));
-  if (!runs.empty()) fence_all(writes, runs.front().thread, token);
+Result<void> RunBook::put(Writes& store, const KnownRun& known, LeaseToken token) const {
+  std::vector<RecordWrite> writes{run_write(known.run)};
+  writes.back().expect_version = known.version;
+  fence_all(writes, known.run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};
 }
@@ -371,12 +377,20 @@ Result<void> RunBook::forget_running(const OpenRun& open, LeaseToken token) {
   return {};
 }
 
-Result<void> RunBook::ask_to_stop(std::string_view run_id) {
-  const RecordWrite write =
-      put_record(kStops, key_of(run_id),
-                 JsonObject().add("runId", run_id).add("at", clock_.now().str()).str());
-  SKEIN_TRY(store_.write(std::span(&write, 1)));
+Result<void> RunBook::ask_to_stop(std::string_view run_id, bool roll_back) {
+  JsonObject request;
+  request.add("runId", run_id).add("at", clock_.now().str());
+  if (roll_back) request.add("rollBack", true);
+  RecordWrite write = put_record(kStops, key_of(run_id), request.str());
+  if (!roll_back) write.expect_version = 0;
+  const auto written = store_.write(std::span(&write, 1));
+  if (!written && written.error().code == ErrorCode::kConflict) return {};  // somebody asked before
+  SKEIN_TRY(written);
   return {};
+}
+
+Result<std::optional<Record>> RunBook::stop_request(std::string_view run_id) const {
+  return find_record(store_, kStops, key_of(run_id));
 }
 
 Result<std::vector<Record>> RunBook::stop_requests() const {

@@ -36,6 +36,12 @@ struct OpenRun {
   bool at_work() const { return state == State::kPending || state == State::kRunning; }
 };
 
+// A run as its record has it.
+struct KnownRun {
+  Run run;
+  Version version = 0;
+};
+
 // Thread-safe, as the store is.
 class RunBook {
  public:
@@ -51,6 +57,7 @@ class RunBook {
   bool is_left(const OpenRun& open) const;
 
   Result<std::optional<Run>> find(std::string_view run_id) const;
+  Result<std::optional<KnownRun>> find_known(std::string_view run_id) const;
   Result<std::vector<Run>> list(const RunQuery& query) const;
   Result<std::vector<OpenRun>> open_of(ThreadId thread) const;
   Result<std::vector<OpenRun>> all_open() const;
@@ -93,14 +100,17 @@ class RunBook {
   Result<void> take_back_ended(Writes& store, const Run& run, LeaseToken token) const;
   // The same as finish() for a thread that is gone, with its leases.
   Result<void> finish_unfenced(const Run& run);
-  // Records that are there, of one thread.
-  Result<void> put(Writes& store, const std::vector<Run>& runs, LeaseToken token) const;
+  // A record that is there. kConflict: it was deleted, or changed, meanwhile.
+  Result<void> put(Writes& store, const KnownRun& known, LeaseToken token) const;
   // An entry whose record is not there.
   Result<void> forget_running(const OpenRun& open, LeaseToken token);
 
   // --- Requests to other processes ---
-  Result<void> ask_to_stop(std::string_view run_id);
+  // `roll_back`: and to be taken back. Such a request is not replaced by one without.
+  Result<void> ask_to_stop(std::string_view run_id, bool roll_back);
   Result<std::vector<Record>> stop_requests() const;
+  // Nothing: nobody asked, or it was heard.
+  Result<std::optional<Record>> stop_request(std::string_view run_id) const;
   Result<void> forget_stop_request(const Record& request);
 
  private:

@@ -1,6 +1,7 @@
 #include "runner/run_work.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/json_fields.h"
@@ -99,8 +100,13 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
     run_.base_seq = *request.base;
     writer_.continue_from(*request.base);
   }
-  SKEIN_ASSIGN(const auto back, way_back(roll_back));
-  return begin(input_events(request.input, run_.id), back, input);
+  const std::vector<Event> events = input_events(request.input, run_.id);
+  SKEIN_ASSIGN(auto back, way_back(roll_back));
+  std::optional<Seq> base = request.base;
+  if (!base && !events.empty()) base = events.front().base;
+  if (back && base && *base < back->way.first)
+    back->way.to = *base;  // what it is to go on from stays
+  return begin(events, back, input);
 }
 
 Result<void> RunWork::load_manifest() {
@@ -123,6 +129,7 @@ Result<void> RunWork::settle_what_was_left() {
     if (open.run_id == run_.id) continue;
     if (open.state == OpenRun::State::kRunning) {
       SKEIN_TRY(close_dead_run(parts_, open, token_));
+      SKEIN_TRY(load_manifest());  // its end may be in the thread, and is marked there
     } else if (open.state == OpenRun::State::kQuestion) {
       SKEIN_TRY(drop_question(
           parts_, open, {ErrorCode::kConflict, "the conversation went on with run " + run_.id}));
@@ -132,7 +139,7 @@ Result<void> RunWork::settle_what_was_left() {
 }
 
 // What is said to the run is written with its record; refused, it is the run that fails.
-Result<void> RunWork::begin(const std::vector<Event>& events, const std::optional<WayBack>& back,
+Result<void> RunWork::begin(const std::vector<Event>& events, const std::optional<TakenBack>& back,
                             Result<void>& input) {
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
@@ -161,7 +168,7 @@ Result<void> RunWork::begin(const std::vector<Event>& events, const std::optiona
   if (!begun) return begun;
   live_.waiting_version = 0;
   if (gone_back) {
-    run_.base_seq = back->to;
+    run_.base_seq = back->way.to;
     writer_.continue_from(std::nullopt);
   }
   live_.tell_run(run_);
@@ -304,6 +311,12 @@ Result<RunOutcome> RunWork::stopped() {
   std::vector<Event> events;
   events.push_back(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
   LastWords last{.appends = writer_.prepare(std::move(events))};
+  if (live_.rolls_back) {
+    if (auto said = say(std::exchange(last, {})); !said) {
+      return not_written(std::move(said).error());
+    }
+    last.back = own_way_back();
+  }
   if (auto closed = close(RunStatus::kInterrupted, std::move(last)); !closed) {
     return not_written(std::move(closed).error());
   }
@@ -337,6 +350,7 @@ Result<RunOutcome> RunWork::lost() {
   tell(callbacks_.on_error, error);
   run_.status = RunStatus::kInterrupted;
   run_.error = error;
+  close_waiting();  // whoever took over closes only what had begun
   holds_lease_ = false;
   let_go();
   return tl::unexpected(std::move(error));
@@ -352,13 +366,17 @@ void RunWork::end_unbegun(std::optional<Error> why) {
   run_.status = RunStatus::kInterrupted;
   run_.error = std::move(why);
   run_.ended_at = parts_.clock.now();
-  // One that waited has a record, which is to say what became of it; others leave nothing.
-  if (!run_.question && live_.waiting_version != 0) {
-    if (auto closed = parts_.book.close_waiting(run_); !closed) {
-      parts_.log("run " + run_.id + ": " + closed.error().message);
-    }
-  }
+  close_waiting();
   let_go();
+}
+
+// One that waited has a record, which is to say what became of it; others leave nothing.
+void RunWork::close_waiting() {
+  if (run_.question || live_.waiting_version == 0) return;
+  run_.ended_at = parts_.clock.now();
+  if (auto closed = parts_.book.close_waiting(run_); !closed) {
+    parts_.log("run " + run_.id + ": " + closed.error().message);
+  }
 }
 
 Result<void> RunWork::say(LastWords last) {
@@ -405,6 +423,10 @@ bool RunWork::put(Writes& in, LastWords& last, Run& record) const {
   if (!last.appends.empty()) last.appended = in.append(last.appends);
   if (!note_positions(last.appended, record)) return false;
   if (last.responds) record.response_seq = record.last_seq;
+  if (last.back) {
+    last.went_back = in.append(std::span(&*last.back, 1)).front();
+    record.rolled_back = last.went_back.has_value();
+  }
   if (!last.session) return true;
   UpdateOptions options;
   options.fence = token_;
@@ -416,6 +438,10 @@ bool RunWork::put(Writes& in, LastWords& last, Run& record) const {
 Result<void> RunWork::settle(const LastWords& last) {
   SKEIN_TRY(writer_.settle(last.appended));
   if (last.responds) run_.response_seq = run_.last_seq;
+  if (last.back) run_.rolled_back = last.went_back.has_value();
+  if (!last.went_back && last.went_back.error().code != ErrorCode::kConflict) {
+    parts_.log("run " + run_.id + ": is not taken back: " + last.went_back.error().message);
+  }
   if (!last.updated && last.updated.error().code == ErrorCode::kFenced) return last.updated;
   if (!last.updated) parts_.log("run " + run_.id + ": session: " + last.updated.error().message);
   return {};

@@ -10,6 +10,7 @@
 #include "runner/opening.h"
 #include "runner/parts.h"
 #include "runner/thread_writer.h"
+#include "runner/way_back.h"
 #include "skein/runner.h"
 
 namespace skein {
@@ -45,15 +46,16 @@ class RunWork {
     std::vector<Append> appends{};
     bool responds = false;  // the last of them is the response
     std::optional<std::string> session{};
+    std::optional<Append> back{};  // leaves behind all that it wrote
     std::vector<Result<Appended>> appended{};
     Result<void> updated{};
+    Result<Appended> went_back{};
   };
 
-  // Runs that are taken back, marked as such, and where the thread stood before them.
-  struct WayBack {
-    std::vector<Run> runs{};
-    Seq to = 0;
-    Seq last = 0;  // of theirs: the last event of the thread, unless others write meanwhile
+  // Other runs, marked as taken back, and the way.
+  struct TakenBack {
+    std::vector<KnownRun> runs{};
+    WayBack way{};
   };
 
   // --- Before the engine ---
@@ -66,7 +68,7 @@ class RunWork {
   Result<void> load_manifest();
   Result<void> settle_what_was_left();
   // `back`: it goes on from there, unless others wrote meanwhile.
-  Result<void> begin(const std::vector<Event>& events, const std::optional<WayBack>& back,
+  Result<void> begin(const std::vector<Event>& events, const std::optional<TakenBack>& back,
                      Result<void>& input);
   Result<void> note_input(const std::vector<Event>& events,
                           const std::vector<Result<Appended>>& answers);
@@ -75,14 +77,16 @@ class RunWork {
 
   // --- Going back; run_back.cc ---
   // Nothing: they stay.
-  Result<std::optional<WayBack>> way_back(const std::vector<std::string>& roll_back);
-  Result<bool> nothing_else_since(Seq first, WayBack& back);
+  Result<std::optional<TakenBack>> way_back(const std::vector<std::string>& roll_back);
+  // What leaves behind this run itself, when it has written its last. Nothing: it stays.
+  std::optional<Append> own_way_back() const;
   // False: the run goes on from where it would without.
-  bool put_input(Writes& in, const std::vector<Append>& appends, const std::optional<WayBack>& back,
+  bool put_input(Writes& in, const std::vector<Append>& appends,
+                 const std::optional<TakenBack>& back,
                  std::vector<Result<Appended>>& answers) const;
   // The appends, the first from there, or an event that only goes back; then the marks. False:
   // others wrote meanwhile, and nothing is written. An error: the first was refused.
-  Result<bool> put_way_back(Writes& in, const WayBack& back, const std::vector<Append>& appends,
+  Result<bool> put_way_back(Writes& in, const TakenBack& back, const std::vector<Append>& appends,
                             std::vector<Result<Appended>>& answers) const;
 
   // --- The engine and its tools; run_turns.cc ---
@@ -111,6 +115,7 @@ class RunWork {
   // Not even begun: nothing of it is in the thread.
   Result<RunOutcome> refused(Error error);
   void end_unbegun(std::optional<Error> why);
+  void close_waiting();
   // What it says last could not be written.
   Result<RunOutcome> not_written(Error error);
   // An error: it was not written; kFenced: the lease was lost.

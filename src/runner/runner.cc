@@ -80,7 +80,7 @@ class Runner::Impl {
                           const std::stop_token& stop);
   // The same on a thread of its own; see Runner::start.
   Result<Run> start(Accepted accepted, RunCallbacks callbacks);
-  Result<bool> cancel(std::string_view run_id);
+  Result<bool> cancel(std::string_view run_id, const CancelOptions& options = {});
   Result<Run> wait(std::string_view run_id, const std::stop_token& stop);
 
   std::shared_ptr<LiveRun> find_live(std::string_view run_id);
@@ -207,25 +207,11 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_
   SKEIN_ASSIGN(auto run, book_.find(run_id));
   if (!run) return tl::unexpected(no_such_run(run_id));
   SKEIN_TRY(parts_.agents.check(run->agent_id));
-  const auto nothing_open = [&] {
-    return fail(ErrorCode::kConflict, "run " + run->id + " (" + to_string(run->status) +
-                                          ") has no open question" +
-                                          (run->error ? ": " + run->error->message : ""));
-  };
-  if (!run->question) return nothing_open();
-  if (answer.resumed && *answer.resumed != run->resumed) {
-    return fail(ErrorCode::kConflict,
-                "the question was answered, and run " + run->id + " asks another one by now");
-  }
-  for (const std::string& call : answer.calls) {
-    const auto& calls = run->question->calls;
-    if (std::none_of(calls.begin(), calls.end(),
-                     [&](const ToolCall& waiting) { return waiting.id == call; })) {
-      return fail(ErrorCode::kInvalid, "no call " + quote(call) + " waits for an answer");
-    }
-  }
+  SKEIN_TRY(check_answer(*run, answer));
   SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
-  if (!open || open->state != OpenRun::State::kQuestion) return nothing_open();
+  if (!open || open->state != OpenRun::State::kQuestion) {
+    return tl::unexpected(no_open_question(*run));
+  }
   // What it asked is stored a moment before it is over here.
   if (const auto before = find_live(run_id)) before->wait_for_end(kLetsGo);
   SKEIN_ASSIGN(auto live, take_on(*run));
@@ -382,9 +368,10 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
   return waits ? pending : start->wait();
 }
 
-Result<bool> Runner::Impl::cancel(std::string_view run_id) {
+Result<bool> Runner::Impl::cancel(std::string_view run_id, const CancelOptions& options) {
   SKEIN_TRY(thread_of_run(run_id));
   if (const auto live = find_live(run_id)) {
+    if (options.roll_back) live->rolls_back = true;
     live->stop(StopReason::kUser);
     return true;
   }
@@ -396,11 +383,10 @@ Result<bool> Runner::Impl::cancel(std::string_view run_id) {
     SKEIN_TRY(drop_question(parts_, *open, {ErrorCode::kConflict, "a person stopped the run"}));
     return true;
   }
+  SKEIN_TRY(book_.ask_to_stop(run_id, options.roll_back));
   if (book_.is_gone(*open) && open->state == OpenRun::State::kRunning) {
-    SKEIN_ASSIGN(const bool closed, recover_thread(parts_, run->thread));
-    if (closed) return true;
+    SKEIN_TRY(recover_thread(parts_, run->thread));  // nobody is there to hear
   }
-  SKEIN_TRY(book_.ask_to_stop(run_id));
   return true;
 }
 
@@ -459,7 +445,9 @@ Result<Run> Runner::start_resume(std::string_view run_id, const RunAnswer& answe
   return impl_->start(std::move(accepted), std::move(callbacks));
 }
 
-Result<bool> Runner::cancel(std::string_view run_id) { return impl_->cancel(run_id); }
+Result<bool> Runner::cancel(std::string_view run_id, const CancelOptions& options) {
+  return impl_->cancel(run_id, options);
+}
 
 Result<Run> Runner::wait(std::string_view run_id, std::stop_token stop) {
   return impl_->wait(run_id, stop);

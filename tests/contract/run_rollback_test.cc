@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "contract/run_fixture.h"
+#include "runner/run_book.h"
 
 namespace skein::test {
 namespace {
@@ -133,6 +134,50 @@ TEST_P(RunRollback, ThatIsStoppedEndsAsStoppedWhenNothingCanBeTakenBack) {
   EXPECT_FALSE(must(runner().get(wrong)).rolled_back);
   EXPECT_THAT(log_.lines(),
               testing::Contains(testing::HasSubstr("nothing is taken back: the disk is full")));
+}
+
+TEST_P(RunRollback, GoesOnFromWhereItIsToldToIfThatIsNotTakenBack) {
+  start_wrong();
+  release_.set_value();
+  RunRequest request = rollback("right");
+  request.base = 1;
+  const RunOutcome outcome = must(runner().execute(request));
+  EXPECT_EQ(outcome.run.base_seq, 1U);
+  EXPECT_EQ(must(runner().get(outcome.run.id)).base_seq, 1U);
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: before", "user: right", "result", "assistant: re: right"));
+}
+
+TEST_P(RunRollback, WithoutInputGoesOnFromWhereItIsToldToIfThatIsNotTakenBack) {
+  const std::string wrong = start_wrong();
+  release_.set_value();
+  RunRequest request = rollback("");
+  request.base = 1;
+  EXPECT_EQ(must(runner().execute(request)).run.base_seq, 1U);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: before", "result", "result", "assistant: re: before"));
+}
+
+TEST_P(RunRollback, GoesOnFromBeforeTheOtherIfItWasToldToGoOnFromWithin) {
+  start_wrong();
+  release_.set_value();
+  RunRequest request = rollback("right");
+  request.base = 4;
+  EXPECT_EQ(must(runner().execute(request)).run.base_seq, 3U);
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before",
+                                         "user: right", "result", "assistant: re: right"));
+}
+
+TEST_P(RunRollback, DoesNotBringBackTheRecordOfARunThatIsDeletedAtThatMoment) {
+  const std::string wrong = start_wrong();
+  release_.set_value();
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  meddling_.after_read = [&] { EXPECT_TRUE(elsewhere.forget(wrong).has_value()); };
+  EXPECT_EQ(must(runner().execute(rollback("right"))).response, "re: right");
+  EXPECT_TRUE(fails(runner().get(wrong), ErrorCode::kNotFound));
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before",
+                                         "user: right", "result", "assistant: re: right"));
 }
 
 TEST_P(RunRollback, DoesNotHoldUpTheEndOfItsRunner) {

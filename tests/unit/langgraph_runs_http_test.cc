@@ -225,7 +225,7 @@ TEST_F(LangGraphRuns, TextOfEachMessageIsToldOnceToWhoeverComesAgain) {
   run.first_seq = 1;
   const auto lease = store.lease(thread, "test", 10s, std::nullopt);
   ASSERT_TRUE(RunBook(store, server_.service().clock(), "test")
-                  .put(store, {run}, lease->token)
+                  .put_ended(store, run, lease->token)
                   .has_value());
 
   const auto join = [&](const std::string& after) {

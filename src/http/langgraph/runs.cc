@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/langgraph/update.h"
 #include "api/run_states.h"
 #include "core/json_array.h"
 #include "core/json_fields.h"
@@ -11,7 +10,6 @@
 #include "http/langgraph/run_start.h"
 #include "http/langgraph/run_stream.h"
 #include "http/langgraph/shared.h"
-#include "http/langgraph/writing.h"
 #include "skein/limits.h"
 
 namespace skein::http {
@@ -172,34 +170,19 @@ Reply join_stream(const Shared& shared, const Request& request, const Run& run) 
   return stream_response(std::move(frames)).header("Location", request.path);
 }
 
-// What a run that was stopped wrote is left behind, if nobody wrote since.
-Result<void> roll_back(LangGraph& graph, const Run& run) {
-  if (run.status != RunStatus::kInterrupted || run.question || run.last_seq == 0) return {};
-  auto back = appends_of(run.thread, {return_to(run.base_seq)});
-  back.front().expect_seq = run.last_seq + 1;
-  const auto written = last_of(graph.service.threads().append(run.thread, back));
-  if (!written && written.error().code != ErrorCode::kConflict &&
-      written.error().code != ErrorCode::kNotFound) {
-    return tl::unexpected(written.error());
-  }
-  return {};
-}
-
 Reply cancel(const Shared& shared, const Request& request, const Run& run) {
   const auto wait = request.query("wait");
   const bool waits = wait == "1" || wait == "true";
   // One that has ended stays as it is.
   const bool rolls_back = request.query("action") == "rollback" && !run.ended();
-  SKEIN_TRY(shared->service.runner().cancel(run.id));
+  SKEIN_TRY(shared->service.runner().cancel(run.id, {.roll_back = rolls_back}));
   if (!waits && !rolls_back) {
     Response accepted;
     accepted.status = 202;
     return accepted;
   }
-  return when_ended(shared, run, false, [shared, rolls_back](const Run& now) -> Result<Response> {
-    if (rolls_back) SKEIN_TRY(roll_back(*shared, now));
-    return no_content();
-  });
+  return when_ended(shared, run, false,
+                    [](const Run&) -> Result<Response> { return no_content(); });
 }
 
 // The thread that a body names; nothing: it names none.

@@ -91,6 +91,8 @@ class ThreadEvents : public Stream {
       SKEIN_TRY(end_run());
       SKEIN_TRY(begin_run(run_id, event));
     }
+    // What leaves a run behind comes after its end.
+    if (run_id.empty() && event.base) SKEIN_TRY(end_run());
     const std::string message_id = state_.next_message_id(run_id);
     if (event.base && *event.base != state_.head()) {
       SKEIN_ASSIGN(state_, langgraph::read_state(shared_->service.store(), thread_, event.seq));
@@ -265,15 +267,13 @@ class ThreadEvents : public Stream {
   }
 
   Result<void> end_run() {
-    if (run_id_.empty() || std::exchange(over_, true)) return {};
-    source_.reset();
+    if (run_id_.empty() || over_) return {};
     const auto run = shared_->service.runner().get(run_id_);
+    if (run && !run->ended()) return {};
+    over_ = true;
+    source_.reset();
     if (!run) {
       tell_lifecycle("completed", run_seq_, kOver, run_at_);
-      return {};
-    }
-    if (!run->ended()) {
-      over_ = false;
       return {};
     }
     if (run->question) {

@@ -1,0 +1,27 @@
+// The way back: what runs wrote is left behind, unless others wrote since.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "skein/run.h"
+#include "skein/store.h"
+
+namespace skein {
+
+struct WayBack {
+  Seq to = 0;     // what is gone on from: where the first of their events does
+  Seq first = 0;  // of their events
+  Seq last = 0;   // likewise: the last of the thread, unless others write meanwhile
+};
+
+// For runs whose first event that is. Nothing: others wrote since, and what they wrote is not taken
+// back with the runs.
+Result<std::optional<WayBack>> find_way_back(Store& store, ThreadId thread, Seq first,
+                                             std::span<const std::string> run_ids);
+
+// Goes back and says nothing. Refused with kConflict when others wrote meanwhile.
+Append going_back(ThreadId thread, const WayBack& back, LeaseToken token);
+
+}  // namespace skein

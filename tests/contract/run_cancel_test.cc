@@ -1,0 +1,145 @@
+// Runs that are stopped and taken back, on every backend, wherever they are.
+#include <functional>
+#include <future>
+#include <utility>
+
+#include "contract/run_fixture.h"
+#include "runner/process.h"
+#include "runner/run_book.h"
+
+namespace skein::test {
+namespace {
+
+// Has something happen right after a run has looked at its thread.
+class LookedAtStore final : public PassingStore {
+ public:
+  using PassingStore::PassingStore;
+  Result<std::optional<Manifest>> get(const ThreadRef& ref) override {
+    auto found = inner_.get(ref);
+    if (leased_ && after_get) std::exchange(after_get, nullptr)();
+    return found;
+  }
+  Result<Lease> lease(ThreadId id, std::string_view holder, std::chrono::milliseconds ttl,
+                      std::optional<LeaseToken> token) override {
+    leased_ = true;
+    return inner_.lease(id, holder, ttl, token);
+  }
+
+  std::function<void()> after_get;  // with the lease; once
+
+ private:
+  bool leased_ = false;
+};
+
+class RunCancel : public RunContract {
+ protected:
+  RunRequest request(std::string_view text) {
+    RunRequest request = run_request("agent", thread_.str(), text);
+    if (text.empty()) request.input.messages.clear();
+    return request;
+  }
+  std::string start_wrong(Runner& runner, const RunRequest& request) {
+    agents_.set("agent", wait_for_stop);
+    std::string id = must(runner.start(request, noting_callbacks(log_))).id;
+    log_.wait_for("on_text: half a sen");
+    agents_.set("agent", answer_newest);
+    return id;
+  }
+  void take_back(Runner& runner, const std::string& id) {
+    EXPECT_TRUE(must(runner.cancel(id, {.roll_back = true})));
+    EXPECT_EQ(must(runner.wait(id)).status, RunStatus::kInterrupted);
+  }
+  // A run that a process which is gone by now had at work.
+  std::string leave_behind() {
+    skein::Run run;
+    run.id = "0199a3b0-5d1c-7000-8123-" + thread_.str();
+    run.thread = thread_;
+    run.agent_id = "agent";
+    run.status = RunStatus::kRunning;
+    run.base_seq = must(store().get(thread_))->last_seq;
+    run.created_at = run.started_at = clock().now();
+    const Lease lease = must(store().lease(thread_, "dead", 1h, std::nullopt));
+    // One that had our number before us.
+    SeededIds ids;
+    std::string process = name_this_process(clock(), ids);
+    process.insert(process.rfind('/'), "0");
+    RunBook book(store(), clock(), process);
+    EXPECT_TRUE(book.begin(store(), run, lease.token, std::nullopt).has_value());
+    Event said = message("wrong");
+    said.metadata = Json::trusted(R"({"runId":")" + run.id + R"("})");
+    must_append(store(), thread_, said);
+    return run.id;
+  }
+
+  const ThreadId thread_ = thread_of();
+};
+INSTANTIATE_TEST_SUITE_P(, RunCancel, testing::ValuesIn(backend_names()), backend_of);
+
+TEST_P(RunCancel, TakesBackWhatTheRunWroteAndKeepsItInTheLog) {
+  must(run(thread_, "before"));
+  const std::string wrong = start_wrong(runner(), request("wrong"));
+  take_back(runner(), wrong);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: before", "result", "assistant: re: before", "result"));
+  EXPECT_THAT(gists(read_all(store(), thread_)),
+              testing::IsSupersetOf({"user: wrong", "assistant: (stopped by user)"}));
+}
+
+TEST_P(RunCancel, TakesBackARunThatHadOnlyBegun) {
+  must_append(store(), thread_, message("before"));
+  take_back(runner(), start_wrong(runner(), request("")));
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
+}
+
+TEST_P(RunCancel, TakesNothingBackWhenSomebodyWroteMeanwhile) {
+  const std::string wrong = start_wrong(runner(), request("wrong"));
+  must_append(store(), thread_, message("meanwhile"));
+  take_back(runner(), wrong);
+  EXPECT_FALSE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: wrong", "user: meanwhile", "assistant: (stopped by user)"));
+}
+
+TEST_P(RunCancel, KeepsWhatSomebodyWroteJustBeforeTheRunDid) {
+  LookedAtStore looked_at(store());
+  Runner other(looked_at, agents_, options());
+  looked_at.after_get = [&] { must_append(store(), thread_, message("just before")); };
+  RunRequest wrong = request("wrong");
+  wrong.multitask = Multitask::kInterrupt;  // so that it does not begin with its lease
+  take_back(other, start_wrong(other, wrong));
+  EXPECT_THAT(path(thread_), ElementsAre("user: just before", "result"));
+}
+
+TEST_P(RunCancel, TakesBackARunOfAnotherProcess) {
+  const std::string wrong = start_wrong(runner(), request("wrong"));
+  Runner elsewhere(store(), agents_, options());
+  take_back(elsewhere, wrong);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_), ElementsAre("result"));
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
+TEST_P(RunCancel, TakesBackARunOfAProcessThatIsGone) {
+  const std::string wrong = leave_behind();
+  take_back(runner(), wrong);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_), ElementsAre("result"));
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
+TEST_P(RunCancel, IsHeardOfByWhoeverClosesARunOfAProcessThatIsGone) {
+  const std::string wrong = leave_behind();
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  ASSERT_TRUE(elsewhere.ask_to_stop(wrong, true).has_value());
+  ASSERT_TRUE(elsewhere.ask_to_stop(wrong, false).has_value());  // takes nothing of that away
+  const RunOutcome next = must(run(thread_, "next"));
+  EXPECT_EQ(next.run.base_seq, 2U);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_), ElementsAre("result", "user: next", "result", "assistant: re: next"));
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+  EXPECT_EQ(must(store().get(thread_))->extra.text().find("runStatus"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace skein::test

@@ -1,0 +1,118 @@
+// Runs that lose their lease between the moment they get it and their first write.
+#include <atomic>
+#include <future>
+#include <utility>
+
+#include "contract/run_fixture.h"
+
+namespace skein::test {
+namespace {
+
+// Takes the lease away from a run that looks at its thread.
+class TakingStore final : public PassingStore {
+ public:
+  using PassingStore::PassingStore;
+
+  Result<std::optional<Manifest>> get(const ThreadRef& ref) override {
+    const LeaseToken token = armed ? token_.exchange(0) : 0;
+    auto found = inner_.get(ref);
+    if (token == 0 || !found || !*found) return found;
+    const ThreadId thread = (*found)->id;
+    EXPECT_TRUE(inner_.lease(thread, "its holder", 0ms, token).has_value());
+    EXPECT_TRUE(inner_.lease(thread, "another", 1ms, std::nullopt).has_value());
+    return found;
+  }
+  Result<Lease> lease(ThreadId id, std::string_view holder, std::chrono::milliseconds ttl,
+                      std::optional<LeaseToken> token) override {
+    auto lease = inner_.lease(id, holder, ttl, token);
+    if (lease && !token) token_ = lease->token;
+    return lease;
+  }
+
+  std::atomic<bool> armed = false;
+
+ private:
+  std::atomic<LeaseToken> token_ = 0;
+};
+
+class RunLeases : public RunContract {
+ protected:
+  RunLeases() { runner_ = std::make_unique<Runner>(taking_, agents_, options()); }
+  ~RunLeases() override { runner_.reset(); }
+
+  // At work until it is stopped or released.
+  std::string start_first() {
+    agents_.set("agent", [this](const EngineRequest& request, EngineSink& sink,
+                                const std::stop_token& stop) {
+      sink.on_text("at work");
+      released_.wait();
+      return answer_newest(request, sink, stop);
+    });
+    std::string id =
+        must(runner().start(run_request("agent", thread_.str(), "1"), noting_callbacks(log_))).id;
+    log_.wait_for("on_text: at work");
+    return id;
+  }
+  void expect_lost(const std::string& id) {
+    const skein::Run lost = must(runner().wait(id));
+    EXPECT_EQ(lost.error->code, ErrorCode::kFenced);
+    const skein::Run record = must(runner().get(id));
+    EXPECT_EQ(record.status, RunStatus::kInterrupted);
+    EXPECT_TRUE(record.ended_at.is_set());
+    EXPECT_EQ(record.first_seq, 0U);
+    runner().finish_effects();
+    EXPECT_THAT(scan_all(store(), "runs_open"), IsEmpty());
+  }
+
+  const ThreadId thread_ = thread_of();
+  std::promise<void> release_;
+  std::shared_future<void> released_{release_.get_future()};
+  TakingStore taking_{backend_.store()};
+};
+INSTANTIATE_TEST_SUITE_P(, RunLeases, testing::ValuesIn(backend_names()), backend_of);
+
+TEST_P(RunLeases, LostByARunThatHadWaitedLeaveNoEntry) {
+  start_first();
+  const std::string second = must(runner().start(run_request("agent", thread_.str(), "2"))).id;
+  taking_.armed = true;
+  release_.set_value();
+  expect_lost(second);
+  EXPECT_THAT(path(thread_), ElementsAre("user: 1", "result", "assistant: re: 1"));
+}
+
+TEST_P(RunLeases, LostByARunThatOnlyTakesAnotherBackLeaveNoEntry) {
+  const std::string first = start_first();
+  RunRequest request = run_request("agent", thread_.str(), "2");
+  request.multitask = Multitask::kRollback;
+  const std::string second = must(runner().start(request)).id;
+  must(runner().cancel(second));
+  taking_.armed = true;
+  release_.set_value();
+  expect_lost(second);
+  EXPECT_FALSE(must(runner().get(first)).rolled_back);
+}
+
+TEST_P(RunLeases, LostByARunThatWasAnsweredLeaveItsQuestionOpen) {
+  agents_.set(
+      "agent",
+      {.run =
+           [](const EngineRequest& request, EngineSink&, const std::stop_token&) {
+             const bool first = request.messages.back().role == Role::kUser;
+             const ToolCall call{.id = "c", .name = "delete", .input = json(R"({"q":"x"})")};
+             return Result<EngineTurn>(first ? calls("", {call}) : says("done"));
+           },
+       .tools = {make_tool(
+           "delete", [](const ToolCall&, const std::stop_token&) { return ToolResult{}; }, true)}});
+  const RunOutcome asked = must(run(thread_, "1"));
+  ASSERT_TRUE(asked.run.question);
+  taking_.armed = true;
+  EXPECT_TRUE(fails(runner().resume(asked.run.id, {.yes = true}), ErrorCode::kFenced));
+  EXPECT_TRUE(must(runner().get(asked.run.id)).question);
+  EXPECT_THAT(scan_all(store(), "runs_open"), SizeIs(1));
+  taking_.armed = false;
+  clock().advance(1s);
+  EXPECT_EQ(must(runner().resume(asked.run.id, {.yes = true})).response, "done");
+}
+
+}  // namespace
+}  // namespace skein::test
