@@ -32,10 +32,7 @@ class LangGraphState : public testing::Test {
   Seq write(std::string_view values, std::optional<Seq> at = std::nullopt) {
     const UpdatePlan plan = must(plan_update(*store_, manifest(), at, values));
     Seq last = 0;
-    for (const Event& event : plan.events) {
-      const Append append{.thread = id_, .event = event, .fence = {}, .expect_seq = {}};
-      last = must(store_->append(std::span(&append, 1)).front()).seq;
-    }
+    for (const auto& appended : store_->append(appends_of(id_, plan))) last = must(appended).seq;
     return last;
   }
 
@@ -117,6 +114,20 @@ TEST_F(LangGraphState, AMessageWithAKnownIdReplacesTheOther) {
   write(
       R"({"messages":[{"type":"remove","id":"__remove_all__"},{"type":"human","content":"new"}]})");
   EXPECT_THAT(texts(), ElementsAre("new"));
+}
+
+TEST_F(LangGraphState, AReplacementLeavesNothingBehindThatItDidNotKnow) {
+  write(R"({"messages":[{"type":"human","id":"1","content":"a"},
+                        {"type":"human","id":"2","content":"b"}]})");
+  const UpdatePlan plan =
+      must(plan_update(*store_, manifest(), std::nullopt,
+                       R"({"messages":[{"type":"human","id":"1","content":"A"}]})"));
+  ASSERT_GT(plan.events.size(), 1U);
+  write(R"({"messages":"said meanwhile"})");
+  for (const auto& refused : store_->append(appends_of(id_, plan))) {
+    EXPECT_TRUE(fails(refused, ErrorCode::kConflict));
+  }
+  EXPECT_THAT(texts(), ElementsAre("a", "b", "said meanwhile"));
 }
 
 TEST_F(LangGraphState, TheSameMessageAgainWritesNothing) {

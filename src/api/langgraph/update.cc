@@ -181,7 +181,8 @@ class Rewriting {
 
 Result<UpdatePlan> plan_rewrite(Store& store, const Manifest& thread, std::optional<Seq> at,
                                 Written written) {
-  SKEIN_ASSIGN(const ThreadState state, read_state(store, thread.id, at.value_or(kLastSeq)));
+  const Seq last = thread.last_seq == 0 ? kLastSeq : thread.last_seq;
+  SKEIN_ASSIGN(const ThreadState state, read_state(store, thread.id, at.value_or(last)));
   Rewriting rewriting(store, thread.id, state);
   for (const SentMessage& message : written.messages) SKEIN_TRY(rewriting.apply(message));
   const std::size_t untouched = rewriting.untouched();
@@ -199,6 +200,7 @@ Result<UpdatePlan> plan_rewrite(Store& store, const Manifest& thread, std::optio
   if (plan.events.empty()) return plan;
   if (branches) {
     plan.events.front().base = untouched == 0 ? 0 : state.messages()[untouched - 1].last;
+    if (!at) plan.made_for = thread.last_seq;
   } else if (at) {
     plan.events.front().base = *at;
   }
@@ -223,6 +225,19 @@ Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::option
   if (!written.others.empty()) plan.events.push_back(values_event(written.others));
   if (at && !plan.events.empty()) plan.events.front().base = *at;
   return plan;
+}
+
+std::vector<Append> appends_of(ThreadId thread, const UpdatePlan& plan) {
+  std::vector<Append> appends;
+  appends.reserve(plan.events.size());
+  for (const Event& event : plan.events) {
+    Append append;
+    append.thread = thread;
+    append.event = event;
+    if (plan.made_for) append.expect_seq = *plan.made_for + appends.size() + 1;
+    appends.push_back(std::move(append));
+  }
+  return appends;
 }
 
 }  // namespace skein::langgraph

@@ -19,6 +19,9 @@ struct UpdatePlan {
   std::vector<Event> events;
   // Nothing but new messages at the end of the path, which a run may take as its input.
   bool plain = false;
+  // Leaves messages behind: the last seq of the thread that it was made for. Written after anything
+  // else, it would leave that behind as well.
+  std::optional<Seq> made_for{};
 };
 
 // What makes `values` (an object, an array of them, or null) part of the thread's state. Messages
@@ -28,5 +31,8 @@ struct UpdatePlan {
 // behind. kInvalid names the rule and the value.
 Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::optional<Seq> at,
                                RawJson values);
+
+// Its events, which kConflict refuses where the thread is no longer as the plan was made for.
+std::vector<Append> appends_of(ThreadId thread, const UpdatePlan& plan);
 
 }  // namespace skein::langgraph

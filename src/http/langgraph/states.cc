@@ -164,13 +164,13 @@ Reply update_state(LangGraph& graph, const Request& request) {
     plan.events.push_back(return_to(*at));
   }
   if (request.brief) {
-    SKEIN_ASSIGN(const Seq last, write_events(service, manifest.id, plan.events));
+    SKEIN_ASSIGN(const Seq last, write_plan(service, manifest.id, plan));
     return json_response(told(last));
   }
   return answer_later([&service, told, thread = manifest.id,
-                       events = std::move(plan.events)](const Answer& answer) {
+                       plan = std::move(plan)](const Answer& answer) {
     const auto submitted =
-        service.pump().submit(appends_of(thread, events), [answer, told](auto results) {
+        service.pump().submit(langgraph::appends_of(thread, plan), [answer, told](auto results) {
           const Result<Seq> last = last_of(results);
           if (last) {
             answer(json_response(told(*last)));

@@ -87,7 +87,7 @@ Result<Manifest> write_supersteps(LangGraph& graph, Manifest manifest, RawJson s
       }
       SKEIN_ASSIGN(const auto plan,
                    langgraph::plan_update(graph.service.store(), manifest, std::nullopt, values));
-      SKEIN_TRY(write_events(graph.service, manifest.id, plan.events));
+      SKEIN_TRY(write_plan(graph.service, manifest.id, plan));
       SKEIN_ASSIGN(const auto now, graph.service.store().get(manifest.id));
       if (!now) return fail(ErrorCode::kNotFound, "the thread was removed meanwhile");
       manifest = *now;

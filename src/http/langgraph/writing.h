@@ -3,15 +3,15 @@
 
 #include <vector>
 
+#include "api/langgraph/update.h"
 #include "http/langgraph/shared.h"
 
 namespace skein::http {
 
 // In order, in one write; answers the seq of the last, or 0 of none. The first that is refused is
-// the error.
-Result<Seq> write_events(Service& service, ThreadId thread, const std::vector<Event>& events);
+// the error. kConflict: the thread is not as the plan was made for.
+Result<Seq> write_plan(Service& service, ThreadId thread, const langgraph::UpdatePlan& plan);
 
-std::vector<Append> appends_of(ThreadId thread, const std::vector<Event>& events);
 Result<Seq> last_of(const std::vector<Result<Appended>>& results);
 
 }  // namespace skein::http
