@@ -87,6 +87,9 @@ struct ThreadPage {
 struct UpdateOptions {
   std::optional<Version> expect_version;
   std::optional<LeaseToken> fence;
+  // Of an update: the thread goes to that agent. kConflict unless it has no events, which holds at
+  // the moment of the write.
+  std::optional<std::string> agent_id{};
 };
 
 struct Append {

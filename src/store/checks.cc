@@ -183,6 +183,26 @@ Result<void> check_manifest_version(const Append& append, Version found) {
   return check_version("manifest of thread " + append.thread.str(), append.expect_version, found);
 }
 
+Result<bool> apply_update(Manifest& manifest, const ManifestPatch& patch,
+                          const UpdateOptions& options) {
+  SKEIN_TRY(check_version("manifest of thread " + manifest.id.str(), options.expect_version,
+                          manifest.version));
+  SKEIN_ASSIGN(Manifest merged, patched(manifest, patch, PatchFor::kUpdate));
+  if (options.agent_id && *options.agent_id != manifest.agent_id) {
+    SKEIN_TRY(check_agent_id(*options.agent_id));
+    if (manifest.last_seq > 0) {
+      return fail(ErrorCode::kConflict, "thread " + manifest.id.str() +
+                                            " has events, and stays with agent " +
+                                            quote(manifest.agent_id));
+    }
+    merged.agent_id = *options.agent_id;
+    merged.parent.reset();  // forks have the agent of their parent
+  }
+  const bool changed = !same_json(Json::trusted(to_json(manifest)), Json::trusted(to_json(merged)));
+  if (changed) manifest = std::move(merged);
+  return changed;
+}
+
 Result<void> check_position(const Append& append, Seq next) {
   if (append.expect_seq && *append.expect_seq != next) {
     return tl::unexpected(wrong_seq(append.thread, *append.expect_seq, next));

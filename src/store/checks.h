@@ -39,6 +39,9 @@ Error bad_cursor(std::string_view cursor);
 Result<void> check_version(std::string_view what, std::optional<Version> expected, Version found);
 // The same for the manifest of the thread that is appended to.
 Result<void> check_manifest_version(const Append& append, Version found);
+// Updates the manifest, unless that is refused. True: something changed.
+Result<bool> apply_update(Manifest& manifest, const ManifestPatch& patch,
+                          const UpdateOptions& options);
 // expect_seq and base against the seq that the event would get.
 Result<void> check_position(const Append& append, Seq next);
 // Whether the thread to be forked has that agent and that many events.

@@ -71,7 +71,5 @@ Result<Manifest> read_manifest(std::string_view text,
 // The manifest with the patch merged onto it, validated (kInvalid).
 enum class PatchFor { kCreate, kUpdate };
 Result<Manifest> patched(Manifest manifest, const ManifestPatch& patch, PatchFor purpose);
-// Updates it so. True: something changed.
-Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch);
 
 }  // namespace skein

@@ -433,13 +433,6 @@ Result<Manifest> patched(Manifest manifest, const ManifestPatch& patch, PatchFor
   return manifest;
 }
 
-Result<bool> apply_patch(Manifest& manifest, const ManifestPatch& patch) {
-  SKEIN_ASSIGN(Manifest merged, patched(manifest, patch, PatchFor::kUpdate));
-  const bool changed = !same_json(Json::trusted(to_json(manifest)), Json::trusted(to_json(merged)));
-  if (changed) manifest = std::move(merged);
-  return changed;
-}
-
 Result<ManifestPatch> ManifestPatch::parse(std::string_view json) {
   if (json.size() > limits::kMaxManifestBytes) {
     return fail(ErrorCode::kInvalid, "manifest must be at most " +

@@ -154,6 +154,59 @@ TEST_P(Updating, ConflictsWithAnotherVersionThanExpected) {
   EXPECT_TRUE(ok(store().update(first.id, patch(R"({"title":"c"})"), expecting)));
 }
 
+TEST_P(Updating, MovesAThreadWithoutEventsToAnotherAgent) {
+  NewThread empty{.agent_id = "first"};
+  empty.alias = "7d3c2b1a-0000-4000-8000-00000000abcd";
+  empty.fields = patch(R"({"title":"kept","metadata":{"user":"ada"}})");
+  const Manifest before = must(store().create(empty));
+  UpdateOptions options;
+  options.expect_version = before.version;
+  options.agent_id = "second";
+  const Manifest moved = must(store().update(before.id, {}, options));
+  EXPECT_EQ(moved.agent_id, "second");
+  EXPECT_NE(moved.version, before.version);
+  EXPECT_TRUE(fails(store().update(before.id, {}, options), ErrorCode::kConflict));
+  must_append(store(), before.id, message("a"));
+  const auto look = [&] {
+    const auto found = must(store().get(must(ThreadRef::parse(*empty.alias))));
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->id, before.id);
+    EXPECT_EQ(found->agent_id, "second");
+    EXPECT_EQ(found->title, "kept");
+    EXPECT_EQ(found->last_seq, 1U);
+    EXPECT_THAT(texts(read_all(store(), before.id)), ElementsAre("a"));
+    for (const auto& [agent, threads] : {std::pair("first", 0U), std::pair("second", 1U)}) {
+      ListQuery query{.agent_id = agent};
+      query.metadata = {{"user", Json::string("ada")}};
+      EXPECT_EQ(must(store().list(query)).threads.size(), threads) << agent;
+      query.metadata.clear();
+      query.with_total = true;
+      EXPECT_EQ(must(store().list(query)).total, threads) << agent;
+    }
+  };
+  look();
+  backend_.reopen();
+  look();
+  EXPECT_EQ(must(store().check({}, [](const Finding&) {})).broken, 0U);
+}
+
+TEST_P(Updating, LeavesAThreadWithEventsToItsAgent) {
+  const Manifest before = create_thread(store(), "first");
+  must_append(store(), before.id, message("said meanwhile"));
+  UpdateOptions options;
+  options.expect_version = before.version;  // which appends leave alone
+  options.agent_id = "second";
+  const auto refused = store().update(before.id, patch(R"({"title":"x"})"), options);
+  ASSERT_TRUE(fails(refused, ErrorCode::kConflict));
+  EXPECT_THAT(refused.error().message, HasSubstr("first"));
+  EXPECT_EQ(get_thread(store(), before.id).agent_id, "first");
+  EXPECT_THAT(texts(read_all(store(), before.id)), ElementsAre("said meanwhile"));
+  options.agent_id = "../up";
+  EXPECT_TRUE(fails(store().update(create_thread(store()).id, {}, options), ErrorCode::kConflict));
+  options.expect_version.reset();
+  EXPECT_TRUE(fails(store().update(create_thread(store()).id, {}, options), ErrorCode::kInvalid));
+}
+
 TEST_P(Updating, IsNotDisturbedByAppendsWhichLeaveTheVersionAlone) {
   const Manifest before = create_thread(store());
   must_append(store(), before.id, message("a"));

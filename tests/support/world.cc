@@ -244,9 +244,11 @@ std::string World::update(Dice& dice, Writes& in) {
   UpdateOptions options;
   if (dice.one_in(4)) options.expect_version = random_version(dice, id.str());
   if (dice.one_in(4)) options.fence = random_token(dice, id);
+  if (dice.one_in(8)) options.agent_id = "agent" + std::to_string(dice.below(3));
   const std::string what = "update " + id.str() + " " + fields +
                            (options.expect_version ? " expecting a version" : "") +
-                           (options.fence ? " fenced" : "") + " → ";
+                           (options.fence ? " fenced" : "") +
+                           (options.agent_id ? " for agent " + *options.agent_id : "") + " → ";
   const Result<Manifest> updated = in.update(id, patch(fields), options);
   return what + (updated.has_value() ? tell(*updated) : failed(updated));
 }

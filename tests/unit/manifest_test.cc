@@ -4,6 +4,7 @@
 #include <string>
 
 #include "skein/limits.h"
+#include "store/checks.h"
 #include "store/codec.h"
 #include "support/builders.h"
 #include "support/expect.h"
@@ -72,14 +73,14 @@ TEST(ManifestText, TakesNullForAbsentAndTheLastOfRepeatedNames) {
 
 TEST(Patches, ChangeOnlyWhatTheyNameAndSayWhetherTheyDid) {
   Manifest manifest = must(read_manifest(kFull));
-  EXPECT_FALSE(must(apply_patch(manifest, patch("{}"))));
-  EXPECT_FALSE(must(apply_patch(
+  EXPECT_FALSE(must(apply_update(manifest, patch("{}"), {})));
+  EXPECT_FALSE(must(apply_update(
       manifest,
-      patch(R"({"title":"T","metadata":{ "m" : 1.0 },"pins":[3, 1],"channel":"telegram"})"))));
+      patch(R"({"title":"T","metadata":{ "m" : 1.0 },"pins":[3, 1],"channel":"telegram"})"), {})));
   EXPECT_EQ(written(manifest), kFull);
-  EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"pins":[1,3]})"))));
+  EXPECT_TRUE(must(apply_update(manifest, patch(R"({"pins":[1,3]})"), {})));
   EXPECT_THAT(manifest.pins, testing::ElementsAre(1, 3));
-  EXPECT_TRUE(must(apply_patch(manifest, patch(R"({"channel":null,"new":[]})"))));
+  EXPECT_TRUE(must(apply_update(manifest, patch(R"({"channel":null,"new":[]})"), {})));
   EXPECT_EQ(manifest.extra.text(), R"({"big":12345678901234567890123,"new":[]})");
 }
 
@@ -96,7 +97,7 @@ TEST(Patches, LeaveTheManifestAloneWhenRefused) {
         R"({"title":"new","pins":[[1]]})"}) {
     const Result<ManifestPatch> parsed = ManifestPatch::parse(bad);
     if (parsed.has_value()) {
-      EXPECT_TRUE(fails(apply_patch(manifest, *parsed), ErrorCode::kInvalid)) << bad;
+      EXPECT_TRUE(fails(apply_update(manifest, *parsed, {}), ErrorCode::kInvalid)) << bad;
     }
     EXPECT_EQ(written(manifest), kFull) << bad;
   }
@@ -104,14 +105,14 @@ TEST(Patches, LeaveTheManifestAloneWhenRefused) {
 
 TEST(Patches, NameTheFieldAndTheValueThatWereRefused) {
   Manifest manifest = base();
-  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"title":17})")), ErrorCode::kInvalid,
+  EXPECT_TRUE(fails(apply_update(manifest, patch(R"({"title":17})"), {}), ErrorCode::kInvalid,
                     {"title", "string", "17"}));
-  EXPECT_TRUE(fails(apply_patch(manifest, patch(R"({"status":"gone"})")), ErrorCode::kInvalid,
+  EXPECT_TRUE(fails(apply_update(manifest, patch(R"({"status":"gone"})"), {}), ErrorCode::kInvalid,
                     {"status", "gone"}));
-  EXPECT_TRUE(
-      fails(apply_patch(manifest, patch(R"({"agentId":"b"})")), ErrorCode::kInvalid, {"agentId"}));
-  EXPECT_TRUE(
-      fails(apply_patch(manifest, patch(R"({"pins":["x"]})")), ErrorCode::kInvalid, {"pins", "x"}));
+  EXPECT_TRUE(fails(apply_update(manifest, patch(R"({"agentId":"b"})"), {}), ErrorCode::kInvalid,
+                    {"agentId"}));
+  EXPECT_TRUE(fails(apply_update(manifest, patch(R"({"pins":["x"]})"), {}), ErrorCode::kInvalid,
+                    {"pins", "x"}));
 }
 
 TEST(Patches, AreRefusedWhenTheyAreNoObject) {
@@ -127,7 +128,7 @@ TEST(Patches, WithValuesThatAreNoJsonAreRefused) {
   for (const std::string_view bad : {"{", "1 2", "\"\xff\"", "\"\\ud800\"", "x", "1}"}) {
     ManifestPatch patch;
     patch.set("field", Json::trusted(std::string(bad)));
-    EXPECT_TRUE(fails(apply_patch(manifest, patch), ErrorCode::kInvalid)) << bad;
+    EXPECT_TRUE(fails(apply_update(manifest, patch, {}), ErrorCode::kInvalid)) << bad;
   }
 }
 

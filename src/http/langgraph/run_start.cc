@@ -89,32 +89,19 @@ tl::expected<std::vector<std::string>, Problem> read_modes(const JsonFields& bod
   return modes;
 }
 
-// A thread in which nothing was said yet takes the agent of its first run: it is made again, by the
-// same names. kConflict, kNotFound: it is no longer as it was read.
+// A thread in which nothing was said yet takes the agent of its first run. kConflict: it is no
+// longer as it was read.
 Result<Manifest> rebind(LangGraph& graph, const Manifest& manifest, const std::string& agent) {
-  JsonFields fields(to_json(manifest));
-  for (const char* name : {"threadId", "agentId", "alias"}) fields.take_string(name);
-  fields.take_object("parent");
-  const Json rest = fields.rest();
-  NewThread again;
-  again.agent_id = agent;
-  again.id = manifest.id;
-  again.alias = manifest.alias;
-  if (!rest.empty()) {
-    SKEIN_ASSIGN(again.fields, ManifestPatch::parse(rest.text()));
+  Service& service = graph.service;
+  SKEIN_ASSIGN(const bool busy, is_busy(service.store(), service.clock(), manifest.id));
+  if (busy) {
+    return fail(ErrorCode::kBusy, "thread " + manifest.id.str() + " has a run of assistant " +
+                                      quote(manifest.agent_id) + ", not " + quote(agent));
   }
   UpdateOptions options;
   options.expect_version = manifest.version;
-  Result<Manifest> made;
-  SKEIN_TRY(graph.service.store().together([&](Writes& in) {
-    const auto removed = in.remove(manifest.id, options);
-    if (removed && *removed) {
-      made = in.create(again);
-    } else {
-      made = fail(ErrorCode::kConflict, "thread " + manifest.id.str() + " changed meanwhile");
-    }
-  }));
-  return made;
+  options.agent_id = agent;
+  return service.store().update(manifest.id, {}, options);
 }
 
 Result<Manifest> make_thread(LangGraph& graph, const std::string& id, const std::string& agent) {

@@ -105,15 +105,19 @@ Result<Manifest> JsonlStore::update(ThreadId id, const ManifestPatch& patch,
   manifest.agent_id = state->writer.agent;
   manifest.last_seq = state->writer.tail.last_seq;
   manifest.updated_at = std::max(manifest.updated_at, state->writer.tail.last_time);
-  SKEIN_TRY(
-      check_version("manifest of thread " + id.str(), options.expect_version, manifest.version));
-  SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch));
+  SKEIN_ASSIGN(const bool changed, apply_update(manifest, patch, options));
   if (!changed) return manifest;
   manifest.updated_at = std::max(manifest.updated_at, folder_->clock().now());
   ++manifest.version;
-  Manifest line = manifest;
-  line.agent_id = written_agent;
-  SKEIN_TRY(writer_.write_head(*state, line));
+  if (manifest.agent_id == state->writer.agent) {
+    Manifest line = manifest;
+    line.agent_id = written_agent;
+    SKEIN_TRY(writer_.write_head(*state, line));
+  } else {
+    SKEIN_TRY(writer_.move(*state, manifest));
+    const std::lock_guard guard(state->reader_mutex);
+    state->reader = ReaderView{};
+  }
   feed_.updated(id, manifest.version);
   return manifest;
 }

@@ -180,11 +180,29 @@ Result<void> Writer::write_head(ThreadState& state, const Manifest& manifest) {
     SKEIN_TRY(overwrite_head(state, line));
   } else {
     line = head_line(manifest, 0);
-    SKEIN_TRY(copy_with_head(state, line));
+    SKEIN_TRY(copy_with_head(state, line, view.agent));
   }
   view.head = parse_head(line, state.id);
   catalog_.forget(state.id);
   return {};
+}
+
+Result<void> Writer::move(ThreadState& state, const Manifest& manifest) {
+  SKEIN_TRY(folder_.flusher().check());
+  WriterView& view = state.writer;
+  const std::string from = view.agent;
+  const std::string line = head_line(manifest, 0);
+  const auto moved = [&]() -> Result<void> {
+    SKEIN_TRY(folder_.make_agent(manifest.agent_id));
+    SKEIN_TRY(copy_with_head(state, line, manifest.agent_id));
+    view.agent = manifest.agent_id;
+    view.head = parse_head(line, state.id);
+    SKEIN_TRY(remove_file(folder_.thread_path(from, state.id)));
+    return folder_.flusher().folder(folder_.threads_folder(from));
+  }();
+  catalog_.forget(state.id);
+  if (!moved) view = WriterView{};
+  return moved;
 }
 
 Result<void> Writer::overwrite_head(ThreadState& state, const std::string& line) {
@@ -202,11 +220,12 @@ Result<void> Writer::overwrite_head(ThreadState& state, const std::string& line)
   return {};
 }
 
-Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line) {
+Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line,
+                                    const std::string& agent) {
   SKEIN_TRY(mend_end(state));
   WriterView& view = state.writer;
   const std::string temporary = folder_.temporary_path(state.id);
-  const std::string path = view.file->path;
+  const std::string path = folder_.thread_path(agent, state.id);
   ThreadFile copy;
   copy.path = path;
   const auto write = [&]() -> Result<void> {
@@ -224,7 +243,7 @@ Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line)
     (void)remove_file(temporary);
     return written;
   }
-  const auto flushed = folder_.flusher().folder(folder_.threads_folder(view.agent));
+  const auto flushed = folder_.flusher().folder(folder_.threads_folder(agent));
   SKEIN_ASSIGN(const auto stamp, stat_open(copy.fd, path));
   copy.inode = stamp.inode;
   if (view.head.newline_missing) view.tail.end.newline_missing = false;

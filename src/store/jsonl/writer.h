@@ -30,13 +30,17 @@ class Writer {
   // Writes line 1 anew, in place if it fits. The view is as the file after it.
   Result<void> write_head(ThreadState& state, const Manifest& manifest);
 
+  // The same, in the folder of the manifest's agent. After a crash both folders may have the file.
+  Result<void> move(ThreadState& state, const Manifest& manifest);
+
   // Mends line 1 from what was to be written when the writer died.
   Result<void> recover_head(ThreadState& state, const ThreadFile& file, Head& head);
 
  private:
   Result<bool> open(ThreadState& state);
   Result<void> overwrite_head(ThreadState& state, const std::string& line);
-  Result<void> copy_with_head(ThreadState& state, const std::string& line);
+  Result<void> copy_with_head(ThreadState& state, const std::string& line,
+                              const std::string& agent);
 
   Folder& folder_;
   Catalog& catalog_;

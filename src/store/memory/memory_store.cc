@@ -173,9 +173,7 @@ Result<Manifest> MemoryStore::update(ThreadId id, const ManifestPatch& patch,
   if (thread == nullptr) return tl::unexpected(unknown_thread(id));
   SKEIN_TRY(check_fence(thread->lease, id, options.fence));
   Manifest& manifest = thread->manifest;
-  SKEIN_TRY(
-      check_version("manifest of thread " + id.str(), options.expect_version, manifest.version));
-  SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch));
+  SKEIN_ASSIGN(const bool changed, apply_update(manifest, patch, options));
   if (!changed) return manifest;
   manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
   feed_.erase(thread->updated_at);

@@ -20,6 +20,7 @@ constexpr char kInsertThread[] =
     " VALUES($1, $2, $3, $4, $5, $5, 0, $6, $7)";
 constexpr char kUpdateThread[] =
     "UPDATE skein.threads SET updated = $2, listed = $2, status = $3, version = $4 WHERE id = $1";
+constexpr char kMoveToAgent[] = "UPDATE skein.threads SET agent = $2 WHERE id = $1";
 constexpr char kInsertManifest[] = "INSERT INTO skein.manifests(id, crc, body) VALUES($1, $2, $3)";
 constexpr char kUpdateManifest[] = "UPDATE skein.manifests SET crc = $2, body = $3 WHERE id = $1";
 constexpr char kInsertAlias[] = "INSERT INTO skein.aliases(alias, id) VALUES($1, $2)";
@@ -257,9 +258,7 @@ class UpdateJob : public Job {
     // Appends before it in this transaction moved only the head.
     manifest.last_seq = head->last_seq;
     manifest.updated_at = std::max(manifest.updated_at, Timestamp{head->updated});
-    SKEIN_TRY(
-        check_version("manifest of thread " + id_.str(), update_.expect_version, manifest.version));
-    SKEIN_ASSIGN(const bool changed, apply_patch(manifest, patch_));
+    SKEIN_ASSIGN(const bool changed, apply_update(manifest, patch_, update_));
     if (!changed) return manifest;
     manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
     before_ = head->version;
@@ -275,6 +274,10 @@ class UpdateJob : public Job {
     manifest.version = static_cast<Version>(
         batch.add_change({.kind = ChangeKind::kUpdated, .thread = manifest.id}));
     head.version = manifest.version;
+    if (head.agent != manifest.agent_id) {
+      head.agent = manifest.agent_id;
+      batch.queue(kMoveToAgent, Arguments::of(id_.bits(), std::string_view(head.agent)));
+    }
     head.status = static_cast<int>(manifest.status);
     head.updated = manifest.updated_at.us;
     head.listed = head.updated;

@@ -21,6 +21,7 @@ constexpr char kInsertThread[] =
     " VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr char kUpdateThread[] =
     "UPDATE threads SET updated = ?, listed = ?, status = ?, version = ? WHERE id = ?";
+constexpr char kMoveToAgent[] = "UPDATE threads SET agent = ? WHERE id = ?";
 constexpr char kStoreManifest[] = "INSERT OR REPLACE INTO manifests(id, crc, body) VALUES(?, ?, ?)";
 constexpr char kInsertMeta[] = "INSERT OR IGNORE INTO thread_meta(key, value, id) VALUES(?, ?, ?)";
 constexpr char kDeleteMeta[] = "DELETE FROM thread_meta WHERE key = ? AND value = ? AND id = ?";
@@ -123,14 +124,21 @@ Result<void> replace_manifest(WriteContext& context, const StoredThread& old, Ma
   SKEIN_ASSIGN(const auto g,
                insert_change(context, {.kind = ChangeKind::kUpdated, .thread = manifest.id}));
   manifest.version = static_cast<Version>(g);
+  std::int64_t agent = old.head.agent;
+  if (manifest.agent_id != old.manifest.agent_id) {
+    SKEIN_ASSIGN(agent, intern_agent(database, manifest.agent_id));
+    SKEIN_TRY(run(database, kMoveToAgent, agent, manifest.id.bits()));
+  }
   const std::int64_t updated = manifest.updated_at.us;
-  if (updated != old.head.listed)
-    SKEIN_TRY(move_in_list(database, manifest.id, old.head.agent, old.head.listed, updated));
+  if (updated != old.head.listed || agent != old.head.agent) {
+    SKEIN_TRY(run(database, kDeleteListed, old.head.agent, old.head.listed, manifest.id.bits()));
+    SKEIN_TRY(run(database, kInsertListed, agent, updated, manifest.id.bits()));
+  }
   const int status = static_cast<int>(manifest.status);
   SKEIN_TRY(run(database, kUpdateThread, updated, updated, status, g, manifest.id.bits()));
-  if (status != old.head.status) {
+  if (status != old.head.status || agent != old.head.agent) {
     SKEIN_TRY(run(database, kCount, old.head.agent, old.head.status, -1));
-    SKEIN_TRY(run(database, kCount, old.head.agent, status, 1));
+    SKEIN_TRY(run(database, kCount, agent, status, 1));
   }
   SKEIN_TRY(store_manifest(database, manifest));
   if (manifest.metadata == old.manifest.metadata) return {};

@@ -174,11 +174,7 @@ class UpdateJob : public Job {
     SKEIN_ASSIGN(const auto stored, load_thread(context.database, id_));
     if (!stored) return refuse(unknown_thread(id_));
     Manifest manifest = stored->manifest;
-    if (auto checked = check_version("manifest of thread " + id_.str(), update_.expect_version,
-                                     manifest.version);
-        !checked)
-      return refuse(std::move(checked.error()));
-    auto changed = apply_patch(manifest, patch_);
+    auto changed = apply_update(manifest, patch_, update_);
     if (!changed) return refuse(std::move(changed.error()));
     if (!*changed) return manifest;
     manifest.updated_at = std::max(manifest.updated_at, options_.clock->now());
