@@ -48,6 +48,7 @@ class MemoryStore final : public Store {
   Result<bool> remove(ThreadId id, const UpdateOptions& options) override;
   std::vector<Result<Appended>> append(std::span<const Append> appends) override;
   Result<void> together(const std::function<void(Writes&)>& work) override {
+    const std::lock_guard lock(mutex_);
     work(*this);
     return {};
   }
@@ -71,13 +72,13 @@ class MemoryStore final : public Store {
 
   const StoreOptions options_;
 
-  std::mutex mutex_;  // protects all below
+  std::recursive_mutex mutex_;  // protects all below; held by together() around its writes
   std::map<ThreadId, StoredThread> threads_;
   std::map<std::string, ThreadId> aliases_;
   std::map<std::string, std::map<std::string, StoredRecord>> records_;
   std::map<Position, Change> feed_;
   Position last_position_ = 0;
-  std::condition_variable published_;
+  std::condition_variable_any published_;
 };
 
 StoredThread* MemoryStore::find(ThreadId id) {
