@@ -83,11 +83,12 @@ class Serve : public Command {
 
  private:
   static void announce(Context& context, const Settings& settings, const http::Server& server) {
+    const std::string store = printable(without_password(settings.store_url));
     if (context.json()) {
       context.out().write(JsonObject()
                               .add("url", server.url())
                               .add("port", static_cast<std::uint64_t>(server.port()))
-                              .add("store", settings.store_url)
+                              .add("store", store)
                               .str() +
                           "\n");
       return;
@@ -98,7 +99,7 @@ class Serve : public Command {
                     "  {}/openapi.json  every route\n"
                     "  {}/readyz      whether it is ready\n\n"
                     "Stop it with Ctrl-C.\n",
-                    settings.store_url, server.url(), server.url(), server.url()));
+                    store, server.url(), server.url(), server.url()));
   }
 
   std::optional<std::string> address_;

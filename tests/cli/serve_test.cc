@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "serving.h"
+#include "support/postgres_server.h"
 
 namespace skein::test {
 namespace {
@@ -83,6 +84,23 @@ TEST(Serve, SaysWhatIsWrongWithItsConfiguration) {
   EXPECT_THAT(ran.err, HasSubstr("server.port"));
   workspace.write(".skein/config.json", R"({"server":{"address":"nowhere"}})");
   EXPECT_EQ(workspace.run({"serve"}).code, 1);
+}
+
+TEST(Serve, NeverShowsThePasswordOfItsStore) {
+  const Workspace workspace;
+  const PostgresTables tables;
+  const std::string url = tables.url() + "&password=secret";
+  for (const bool json : {false, true}) {
+    std::vector<std::string> arguments = {"serve", "--port", "0", "--store", url};
+    if (json) arguments.push_back("--json");
+    Running server = workspace.start(arguments);
+    const std::string first = server.read_line().value_or("");
+    server.signal(SIGTERM);
+    const Ran ran = server.finish();
+    EXPECT_EQ(ran.code, 0) << ran;
+    EXPECT_THAT(first, HasSubstr("password=***"));
+    EXPECT_THAT(first + ran.out + ran.err, Not(HasSubstr("secret")));
+  }
 }
 
 TEST(Serve, APortThatIsTakenIsAnError) {
