@@ -86,6 +86,20 @@ TEST(Serve, SaysWhatIsWrongWithItsConfiguration) {
   EXPECT_EQ(workspace.run({"serve"}).code, 1);
 }
 
+TEST(Serve, TakesItsConfigurationFromTheFileThatIsNamed) {
+  const Workspace workspace;
+  workspace.write(".skein/config.json", R"({"server":{"maxBodyBytes":1000000}})");
+  workspace.write("other.json", R"({"server":{"maxBodyBytes":1024,"hosts":["skein.example"]}})");
+  const Serving server(workspace, {"--config", (workspace.path() / "other.json").string()});
+  EXPECT_EQ(server.ask("POST", "/v1/threads", std::string(1025, ' ')).status, 413);
+  HttpConnection connection(server.port());
+  connection.send("GET /healthz HTTP/1.1\r\nHost: skein.example\r\n\r\n");
+  EXPECT_EQ(connection.read_answer().status, 200);
+  const Ran refused = workspace.run({"serve", "--config", "absent.json"});
+  EXPECT_NE(refused.code, 0);
+  EXPECT_THAT(refused.err, HasSubstr("absent.json"));
+}
+
 TEST(Serve, NeverShowsThePasswordOfItsStore) {
   const Workspace workspace;
   const PostgresTables tables;
