@@ -242,8 +242,8 @@ class Writes {
   virtual Result<std::vector<Version>> write(std::span<const RecordWrite> writes) = 0;
 };
 
-// How many calls that write shared a commit since the store was opened: commits for one call, for
-// up to 2, 4 … 1,024, and for more. Nothing where they are not committed in groups.
+// Commits since the store was opened, by how many calls that write shared them: one, up to 2, 4 …
+// 1,024, and more.
 struct CommitSizes {
   static constexpr std::size_t kBounds = 11;
   std::array<std::uint64_t, kBounds + 1> commits{};
@@ -287,7 +287,11 @@ class Store : public Writes {
   virtual Result<CheckSummary> check(const CheckOptions& options,
                                      const std::function<void(const Finding&)>& sink) = 0;
 
-  virtual CommitSizes commit_sizes() const { return {}; }
+  // What this store has made durable, call by call or several at once; not what other processes
+  // have. A call that fails or changes nothing may or may not be counted. `jsonl:` commits each
+  // thread for itself: there a call that appends to several counts once for each. `memory:` makes
+  // nothing durable, and has no commits.
+  virtual CommitSizes commit_sizes() const = 0;
 };
 
 struct StoreOptions {

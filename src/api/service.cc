@@ -11,7 +11,9 @@ RunnerOptions with_wakes(const ServiceOptions& options, Wakes& wakes) {
   RunnerOptions runner = options.runner;
   if (runner.clock == nullptr) runner.clock = options.clock;
   if (runner.ids == nullptr) runner.ids = options.ids;
-  if (!runner.log) runner.log = options.log;
+  if (!runner.log && options.log) {
+    runner.log = [log = options.log](std::string_view message) { log(message, {}); };
+  }
   runner.on_change = [&wakes](ThreadId thread) { wakes.wake(thread); };
   return runner;
 }
@@ -47,7 +49,7 @@ struct Service::Parts {
   Store& store;
   Clock& clock;
   IdSource& ids;
-  const std::function<void(std::string_view)> log;
+  const std::function<void(std::string_view, std::string_view)> log;
   Wakes wakes;
   AppendPump pump;
   ThreadManager threads;
@@ -79,8 +81,8 @@ Result<Recall*> Service::recall() { return parts_->desk.recall().get(); }
 AppendPump& Service::pump() { return parts_->pump; }
 Wakes& Service::wakes() { return parts_->wakes; }
 
-void Service::log(std::string_view line) const {
-  if (parts_->log) parts_->log(line);
+void Service::log(std::string_view message, std::string_view request) const {
+  if (parts_->log) parts_->log(message, request);
 }
 
 }  // namespace skein

@@ -21,10 +21,11 @@
 namespace skein {
 
 struct ServiceOptions {
-  Clock* clock = nullptr;                       // borrowed; none: system_clock()
-  IdSource* ids = nullptr;                      // borrowed; none: random_ids()
-  RunnerOptions runner{};                       // on_change is the service's own
-  std::function<void(std::string_view)> log{};  // from any thread
+  Clock* clock = nullptr;   // borrowed; none: system_clock()
+  IdSource* ids = nullptr;  // borrowed; none: random_ids()
+  RunnerOptions runner{};   // on_change is the service's own
+  // From any thread. `request` is the id of the one that it is about; empty: none.
+  std::function<void(std::string_view message, std::string_view request)> log{};
   // By a Background: runs need not see to it themselves.
   bool indexed_on_arrival = false;
   // Told of what happened in the store, while interested; see Wakes.
@@ -57,7 +58,7 @@ class Service {
   AppendPump& pump();
   Wakes& wakes();
 
-  void log(std::string_view line) const;
+  void log(std::string_view message, std::string_view request = {}) const;
 
  private:
   struct Parts;

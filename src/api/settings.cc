@@ -263,7 +263,8 @@ std::string without_password(const std::string& url) {
   const std::size_t scheme = url.find("://");
   if (scheme == std::string::npos) return url;
   std::string shown = url;
-  const std::size_t end = std::min(url.find_first_of("/?#", scheme + 3), url.size());
+  // As libpq reads it: a user and a password may have any character but "/" and "@" in them.
+  const std::size_t end = std::min(url.find('/', scheme + 3), url.size());
   const std::size_t at = url.rfind('@', end);
   const std::size_t colon = url.find(':', scheme + 3);
   if (at != std::string::npos && at > scheme && colon < at)

@@ -91,9 +91,10 @@ tl::expected<Settings, Failure> Context::settings_in(std::string workspace) cons
 
 StoreOptions Context::store_options() { return {.notice = tell}; }
 
-tl::expected<std::unique_ptr<Store>, Failure> Context::open(IfMissing if_missing) {
+tl::expected<std::unique_ptr<Store>, Failure> Context::open(IfMissing if_missing,
+                                                            StoreOptions options) {
   SKEIN_ASSIGN_OR_FAIL(const Settings settled, settings());
-  auto store = open_settled_store(settled, if_missing, store_options());
+  auto store = open_settled_store(settled, if_missing, std::move(options));
   if (store) return std::move(store).value();
   Failure failure(std::move(store).error());
   // What open_store finds wrong with a URL is the caller's mistake.

@@ -43,8 +43,9 @@ class Context {
 
   // How this program opens stores: what one mends in passing is told on standard error.
   static StoreOptions store_options();
-  // Opens the store that the settings name. What it mends in passing is told on standard error.
-  tl::expected<std::unique_ptr<Store>, Failure> open(IfMissing if_missing);
+  // Opens the store that the settings name.
+  tl::expected<std::unique_ptr<Store>, Failure> open(IfMissing if_missing,
+                                                     StoreOptions options = store_options());
   // The same, with the limits of the settings.
   tl::expected<OpenManager, Failure> open_manager(IfMissing if_missing);
 

@@ -9,11 +9,22 @@
 #include "core/json_object.h"
 #include "core/memory.h"
 #include "core/pause.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "http/server.h"
 
 namespace skein {
 namespace {
+
+// What the store mends in passing, among the other lines of the log.
+void log_finding(const Finding& finding) {
+  JsonObject line;
+  line.add("at", system_clock().now().str()).add("message", mended_utf8(finding.what));
+  if (finding.thread) line.add("thread", finding.thread->str());
+  if (finding.seq > 0) line.add("event", finding.seq);
+  if (finding.repaired) line.add("repaired", true);
+  print_line_to_stderr(line.str());
+}
 
 class Serve : public Command {
  public:
@@ -60,7 +71,8 @@ class Serve : public Command {
     }
     std::signal(SIGPIPE, SIG_IGN);
     give_memory_back_always();
-    SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
+    SKEIN_ASSIGN_OR_FAIL(const auto store,
+                         context.open(IfMissing::kCreate, {.notice = log_finding}));
     std::error_code ignored;
     std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),
                                         ignored);
@@ -83,11 +95,12 @@ class Serve : public Command {
 
  private:
   static void announce(Context& context, const Settings& settings, const http::Server& server) {
+    const std::string store = printable(without_password(settings.store_url));
     if (context.json()) {
       context.out().write(JsonObject()
                               .add("url", server.url())
                               .add("port", static_cast<std::uint64_t>(server.port()))
-                              .add("store", settings.store_url)
+                              .add("store", store)
                               .str() +
                           "\n");
       return;
@@ -98,7 +111,7 @@ class Serve : public Command {
                     "  {}/openapi.json  every route\n"
                     "  {}/readyz      whether it is ready\n\n"
                     "Stop it with Ctrl-C.\n",
-                    settings.store_url, server.url(), server.url(), server.url()));
+                    store, server.url(), server.url(), server.url()));
   }
 
   std::optional<std::string> address_;

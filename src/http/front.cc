@@ -197,7 +197,14 @@ std::optional<Response> Front::preflight(const Head& head) const {
 
 Response Front::malformed(const Problem& problem) {
   parts_.metrics.request(nullptr, problem.status, 0);
-  return problem_response(problem, fmt::format("{}-{:x}", id_prefix_, ++next_id_));
+  const std::string id = fmt::format("{}-{:x}", id_prefix_, ++next_id_);
+  if (parts_.log && parts_.options.log_requests) {
+    JsonObject line;
+    line.add("at", parts_.service.clock().now().str()).add("request", id);
+    line.add("status", static_cast<std::uint64_t>(problem.status)).add("code", problem.code);
+    parts_.log(line.str());
+  }
+  return problem_response(problem, id);
 }
 
 tl::expected<void, Problem> Front::take_stream(RequestCall& call) {

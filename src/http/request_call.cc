@@ -178,7 +178,7 @@ Reply RequestCall::handle() {
 }
 
 Problem RequestCall::failed(const std::exception& error) const {
-  front_.parts_.service.log("request " + request.id + " failed: " + error.what());
+  front_.parts_.service.log(std::string("the request failed: ") + error.what(), request.id);
   return internal_problem();
 }
 

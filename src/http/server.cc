@@ -14,6 +14,7 @@
 #include "api/background.h"
 #include "core/json_object.h"
 #include "core/pause.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "http/audit_log.h"
 #include "http/front.h"
@@ -91,7 +92,7 @@ class Server::Impl {
   Result<void> refresh_keys();
   void stop();
   std::string metrics_text();
-  void say(std::string_view message) const;
+  void say(std::string_view message, std::string_view request = {}) const;
 
   const ServerOptions options;
   const std::function<void(std::string_view)> log;
@@ -117,9 +118,12 @@ class Server::Impl {
   std::atomic<bool> stopping{false};
 };
 
-void Server::Impl::say(std::string_view message) const {
+void Server::Impl::say(std::string_view message, std::string_view request) const {
   if (!log) return;
-  log(JsonObject().add("at", clock.now().str()).add("message", message).str());
+  JsonObject line;
+  line.add("at", clock.now().str());
+  if (!request.empty()) line.add("request", request);
+  log(line.add("message", mended_utf8(message)).str());
 }
 
 Result<void> Server::Impl::start(Store& store, Parts parts) {
@@ -142,7 +146,9 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   service_options.indexed_on_arrival = parts.background;
   service_options.woken = [this](const Wakes::Woken& woken) { desk->wake(woken); };
   if (!service_options.log) {
-    service_options.log = [this](std::string_view line) { say(line); };
+    service_options.log = [this](std::string_view message, std::string_view request) {
+      say(message, request);
+    };
   }
   service = std::make_unique<Service>(std::move(parts.settings), store, std::move(service_options));
   desk->on_any = [this](bool any) { service->wakes().set_interested(any); };

@@ -27,6 +27,17 @@ TEST(LangGraph, TheSdkSeesWhatTheReferenceServerShows) {
   EXPECT_TRUE(compared.ok) << compared.out << compared.err;
 }
 
+TEST(LangGraph, TheReferenceWasRecordedWithTheServerThatIsNamed) {
+  const auto parsed = [](const std::string& name) {
+    std::ostringstream text;
+    text << std::ifstream(SKEIN_SOURCE_DIR + name).rdbuf();
+    return boost::json::parse(text.str());
+  };
+  EXPECT_EQ(parsed("/tests/fixtures/langgraph_reference.versions.json"),
+            parsed("/bench/langgraph/package.json").at("dependencies"))
+      << "record it again: tools/langgraph_reference record";
+}
+
 TEST(LangGraph, EveryDifferenceFromTheReferenceServerIsExplained) {
   std::ostringstream docs;
   docs << std::ifstream(SKEIN_SOURCE_DIR "/docs/langgraph.md").rdbuf();

@@ -230,6 +230,7 @@ TestServer::TestServer(Setup setup) {
   parts.options.port = 0;
   parts.more_routes = std::move(setup.more_routes);
   parts.background = setup.background;
+  parts.log = std::move(setup.log);
   parts.make_thread = std::move(setup.make_thread);
   auto server = http::Server::start(*store_, std::move(parts));
   if (!server) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/value.hpp>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,6 +76,7 @@ class TestServer {
     std::vector<http::RouteSet> more_routes{};
     std::string config = {};  // .skein/config.json of the workspace
     bool background = false;  // indexing, triggers
+    std::function<void(std::string_view line)> log{};
     WorkerThreads::Make make_thread{};
   };
   TestServer();

@@ -247,6 +247,17 @@ TEST(HttpLimits, AKeyMayAskOnlySoOften) {
   EXPECT_EQ(answered.header("retry-after"), "1");
 }
 
+TEST(HttpLimits, AKeyThatAsksTooOftenTakesNothingFromAnother) {
+  http::ServerOptions options;
+  options.max_requests_per_second = 1;
+  TestServer server(with_test_routes(options));
+  const std::string greedy = server.make_key(http::Access::kRead);
+  const std::string modest = server.make_key(http::Access::kRead);
+  while (server.ask("GET", "/test/large", {}, greedy).status == 200) {
+  }
+  EXPECT_EQ(server.ask("GET", "/test/large", {}, modest).status, 200);
+}
+
 TEST(HttpLimits, WhoeverLooksAfterTheServerMayAskAlways) {
   http::ServerOptions options;
   options.max_requests_per_second = 1;

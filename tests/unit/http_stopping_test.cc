@@ -5,6 +5,8 @@
 #include <thread>
 
 #include "http_fixture.h"
+#include "skein/runner.h"
+#include "support/expect.h"
 
 namespace skein::test {
 namespace {
@@ -36,6 +38,58 @@ TEST(HttpStopping, DoesNotWaitForBodiesThatDoNotCome) {
     EXPECT_EQ(answered.status, 503);
     EXPECT_EQ(answered.header("retry-after"), "1");
   }
+}
+
+// A server whose agent takes its time, and a client that waits for a run of it.
+class HttpStoppingInARun : public testing::Test {
+ protected:
+  void begin(std::chrono::milliseconds delay, std::chrono::milliseconds drain) {
+    TestServer::Setup setup;
+    setup.options.drain = drain;
+    setup.config =
+        R"({"defaultAgent":"slow","agents":{"slow":{"engine":"echo","options":{"delayMs":)" +
+        std::to_string(delay.count()) + "}}}}";
+    server_ = std::make_unique<TestServer>(std::move(setup));
+    client_ = std::make_unique<HttpConnection>(server_->port());
+    client_->send_request("POST", "/v1/runs?wait=true", R"({"text":"one two three"})");
+    while (run_status() != "running") std::this_thread::sleep_for(1ms);
+  }
+  // Of the only run, as the store has it; empty: there is none.
+  std::string run_status() {
+    const auto runs = server_->ask("GET", "/v1/runs").json().at("runs").as_array();
+    return runs.empty() ? "" : std::string(runs[0].at("status").as_string());
+  }
+  std::string status_after_a_restart(const std::string& run) {
+    const auto store = open_store("sqlite:" + (server_->folder() / ".skein/skein.db").string());
+    EXPECT_TRUE(store.has_value());
+    Runner runner(**store, server_->service().agents());
+    return std::string(to_string(must(runner.get(run)).status));
+  }
+
+  std::unique_ptr<TestServer> server_;
+  std::unique_ptr<HttpConnection> client_;
+};
+
+TEST_F(HttpStoppingInARun, InterruptsItWhenItsTimeIsUpAndRecordsThat) {
+  begin(60s, 50ms);
+  const auto began = std::chrono::steady_clock::now();
+  server_->server().stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 30s);
+  const Answered answered = client_->read_answer();
+  ASSERT_EQ(answered.status, 200) << answered;
+  EXPECT_EQ(answered.json().at("status").as_string(), "interrupted");
+  EXPECT_EQ(status_after_a_restart(std::string(answered.json().at("runId").as_string())),
+            "interrupted");
+}
+
+TEST_F(HttpStoppingInARun, LetsItEndWithinItsTimeAndAnswersWhoWaitsForIt) {
+  begin(200ms, 60s);
+  server_->server().stop();
+  const Answered answered = client_->read_answer();
+  ASSERT_EQ(answered.status, 200) << answered;
+  EXPECT_EQ(answered.json().at("status").as_string(), "success");
+  EXPECT_EQ(status_after_a_restart(std::string(answered.json().at("runId").as_string())),
+            "success");
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(PostgresUrl, ThatIsWrongIsRefusedWithoutItsPassword) {
         "postgres://h/db?skein_schema=A", "postgres://h/db?skein_timeout_ms=1",
         "postgres://h/db?skein_timeout_ms=x", "postgres://h/db?skein_prepare=1",
         "postgres://h/db?skein_else=1", "postgres://me:secret@[h/db",
-        "postgres://me:secret@h/db?nonsense=1"}) {
+        "postgres://me:secret@h/db?nonsense=1", "postgres://h/db?password=secret%zz"}) {
     const auto settings = postgres::parse_settings(url);
     EXPECT_TRUE(fails(settings, ErrorCode::kInvalid)) << url;
     if (!settings)
@@ -68,8 +68,18 @@ TEST(PostgresUrl, ThatIsWrongIsRefusedWithoutItsPassword) {
       fails(postgres::parse_settings(std::string("postgres://h\0/db", 16)), ErrorCode::kInvalid));
 }
 
+TEST(PostgresUrl, OfAKindThatThereIsNotIsRefusedWithoutItsPassword) {
+  for (const std::string url : {"postgre://me:secret@h/db", "postgres:me:secret@h/db"}) {
+    const auto store = open_store(url);
+    ASSERT_TRUE(fails(store, ErrorCode::kInvalid)) << url;
+    EXPECT_THAT(store.error().message, testing::HasSubstr(url.substr(0, url.find(':'))));
+    EXPECT_THAT(store.error().message, testing::Not(testing::HasSubstr("secret")));
+  }
+}
+
 TEST(PostgresUrl, IsShownWithoutItsPassword) {
   EXPECT_EQ(without_password("postgres://me:secret@h/db"), "postgres://me:***@h/db");
+  EXPECT_EQ(without_password("postgres://me:se?cr#et@h/db"), "postgres://me:***@h/db");
   EXPECT_EQ(without_password("postgres://me@h:5432/db"), "postgres://me@h:5432/db");
   EXPECT_EQ(without_password("postgres://h/db?sslpassword=secret&password=secret&a=b"),
             "postgres://h/db?sslpassword=***&password=***&a=b");

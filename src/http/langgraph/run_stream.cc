@@ -58,7 +58,8 @@ class RunFrames : public Stream {
   void abandoned() override {
     if (!options_.cancel_when_abandoned) return;
     const auto cancelled = shared_->service.runner().cancel(run_.id);
-    if (!cancelled) shared_->service.log("run " + run_.id + ": " + cancelled.error().message);
+    if (cancelled) return;
+    shared_->service.log("run " + run_.id + ": " + cancelled.error().message, options_.request);
   }
 
  private:

@@ -33,6 +33,7 @@ struct RunStreamOptions {
   // Events that the reader has from before the run was resumed: their frames are only counted.
   Seq known_to = 0;
   bool cancel_when_abandoned = false;
+  std::string request{};   // the id of the one that this answers
   bool temporary = false;  // its thread may go when this was read to its end
 };
 

@@ -52,8 +52,8 @@ Result<std::string> outcome_json(LangGraph& graph, const Run& run) {
 }
 
 // Answers when the run has ended.
-Response when_ended(const Shared& shared, const Run& run, bool cancel_when_abandoned,
-                    std::function<Result<Response>(const Run&)> make) {
+Response when_ended(const Shared& shared, const Request& request, const Run& run,
+                    bool cancel_when_abandoned, std::function<Result<Response>(const Run&)> make) {
   Waiting waiting;
   waiting.topics = {Topic::of(run.thread)};
   waiting.poll = [shared, id = run.id,
@@ -64,9 +64,10 @@ Response when_ended(const Shared& shared, const Run& run, bool cancel_when_aband
     return std::optional<Response>(std::move(response));
   };
   if (cancel_when_abandoned) {
-    waiting.abandoned = [shared, id = run.id] {
+    waiting.abandoned = [shared, request_id = request.id, id = run.id] {
       const auto cancelled = shared->service.runner().cancel(id);
-      if (!cancelled) shared->service.log("run " + id + ": " + cancelled.error().message);
+      if (cancelled) return;
+      shared->service.log("run " + id + ": " + cancelled.error().message, request_id);
     };
   }
   return wait_for(std::move(waiting));
@@ -94,6 +95,7 @@ Reply stream(const Shared& shared, const Request& request) {
   auto started = start(shared, request);
   if (!started) return tl::unexpected(started.error());
   RunStreamOptions options;
+  options.request = request.id;
   options.modes = started->modes.empty() ? modes_of(started->run) : started->modes;
   options.cancel_when_abandoned = started->cancel_on_disconnect;
   options.temporary = started->temporary && !started->keeps;
@@ -147,7 +149,7 @@ Reply get(const Shared&, const Request& request, const Run& run) {
 
 Reply join(const Shared& shared, const Request& request, const Run& run) {
   const bool cancels = cancels_on_disconnect(request);
-  return when_ended(shared, run, cancels, [shared](const Run& now) -> Result<Response> {
+  return when_ended(shared, request, run, cancels, [shared](const Run& now) -> Result<Response> {
     SKEIN_ASSIGN(auto json, outcome_json(*shared, now));
     return json_response(std::move(json));
   });
@@ -155,6 +157,7 @@ Reply join(const Shared& shared, const Request& request, const Run& run) {
 
 Reply join_stream(const Shared& shared, const Request& request, const Run& run) {
   RunStreamOptions options;
+  options.request = request.id;
   options.modes = request.all_queries("stream_mode");
   if (options.modes.empty()) options.modes = modes_of(run);
   options.cancel_when_abandoned = cancels_on_disconnect(request);
@@ -181,7 +184,7 @@ Reply cancel(const Shared& shared, const Request& request, const Run& run) {
     accepted.status = 202;
     return accepted;
   }
-  return when_ended(shared, run, false,
+  return when_ended(shared, request, run, false,
                     [](const Run&) -> Result<Response> { return no_content(); });
 }
 

@@ -15,9 +15,10 @@ constexpr std::size_t kMaxPage = 1000;
 constexpr std::size_t kMaxIdBytes = 128;
 constexpr std::size_t kMaxCheckpointsLookedAt = 100'000;
 
-Checkpoints checkpoints_of(Service& service) {
-  return workspace_checkpoints(service.settings(),
-                               [&service](const std::string& notice) { service.log(notice); });
+Checkpoints checkpoints_of(Service& service, const Request& request) {
+  return workspace_checkpoints(
+      service.settings(),
+      [&service, id = request.id](const std::string& notice) { service.log(notice, id); });
 }
 
 // Ids are given whole: part of one might be of another tomorrow.
@@ -29,8 +30,9 @@ Outcome<std::string> checkpoint_in_path(const Request& request) {
   return id;
 }
 
-Outcome<Checkpoint> whole_checkpoint(Service& service, const std::string& id) {
-  SKEIN_ASSIGN_OR_REFUSE(Checkpoint found, checkpoints_of(service).get(id));
+Outcome<Checkpoint> whole_checkpoint(Service& service, const Request& request,
+                                     const std::string& id) {
+  SKEIN_ASSIGN_OR_REFUSE(Checkpoint found, checkpoints_of(service, request).get(id));
   if (found.id == id) return found;
   return refuse(404, "not_found", "there is no checkpoint " + id);
 }
@@ -50,7 +52,7 @@ Reply list_checkpoints(Service& service, Request& request) {
   const std::string after = request.query("cursor").value_or("");
   query.limit = kMaxCheckpointsLookedAt;
   SKEIN_ASSIGN_OR_REFUSE(const std::vector<CheckpointEntry> entries,
-                         checkpoints_of(service).list(query));
+                         checkpoints_of(service, request).list(query));
   std::vector<std::string> shown;
   std::string next;
   bool begun = after.empty();
@@ -106,13 +108,13 @@ Reply create_checkpoint(Service& service, Request& request) {
 
 Reply get_checkpoint(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const std::string id, checkpoint_in_path(request));
-  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint checkpoint, whole_checkpoint(service, id));
+  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint checkpoint, whole_checkpoint(service, request, id));
   return json_response(checkpoint_json(checkpoint));
 }
 
 Reply update_checkpoint(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const std::string id, checkpoint_in_path(request));
-  SKEIN_TRY_OR_REFUSE(whole_checkpoint(service, id));
+  SKEIN_TRY_OR_REFUSE(whole_checkpoint(service, request, id));
   JsonFields fields = body_of(request);
   CheckpointUpdate changes;
   changes.summary = text_in(fields, "summary");
@@ -121,13 +123,14 @@ Reply update_checkpoint(Service& service, Request& request) {
   if (const auto state = text_in(fields, "worker_state")) {
     SKEIN_ASSIGN_OR_REFUSE(changes.worker_state, parse_worker_state(*state));
   }
-  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint updated, checkpoints_of(service).update(id, changes));
+  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint updated,
+                         checkpoints_of(service, request).update(id, changes));
   return json_response(checkpoint_json(updated));
 }
 
 Reply resume(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const std::string id, checkpoint_in_path(request));
-  if (id != "newest") SKEIN_TRY_OR_REFUSE(whole_checkpoint(service, id));
+  if (id != "newest") SKEIN_TRY_OR_REFUSE(whole_checkpoint(service, request, id));
   SKEIN_ASSIGN_OR_REFUSE(const Resumed resumed,
                          resume_checkpoint(service.settings(), id == "newest" ? "" : id));
   std::string json = resumed_json(resumed);

@@ -54,6 +54,8 @@ class Committer {
     }
     if (auto written = write(); !written) {
       for (auto* result : accepted_) *result = tl::unexpected(written.error());
+    } else if (!accepted_.empty()) {
+      store_.commits_.add(requests.size());
     }
   }
 

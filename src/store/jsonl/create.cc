@@ -146,6 +146,7 @@ Result<Manifest> JsonlStore::create_as(const NewThread& request, ThreadId id) {
   const auto written = write();
   (void)remove_file(file.path);
   if (!written) return tl::unexpected(written.error());
+  commits_.add(1);
   feed_.created(id, file.manifest.version);
   if (file.manifest.last_seq > 0) feed_.appended(id, 1, file.manifest.last_seq);
   return file.manifest;

@@ -118,6 +118,7 @@ Result<Manifest> JsonlStore::update(ThreadId id, const ManifestPatch& patch,
     const std::lock_guard guard(state->reader_mutex);
     state->reader = ReaderView{};
   }
+  commits_.add(1);
   feed_.updated(id, manifest.version);
   return manifest;
 }
@@ -154,6 +155,7 @@ Result<bool> JsonlStore::remove(ThreadId id, const UpdateOptions& options) {
   }
   SKEIN_TRY(remove_file(folder_->own_path("leases", id)));
   SKEIN_TRY(remove_file(folder_->own_path("manifests", id)));
+  commits_.add(1);
   feed_.removed(id);
   return true;
 }
@@ -184,9 +186,11 @@ Result<std::vector<Version>> JsonlStore::write(std::span<const RecordWrite> writ
     if (!lease) return tl::unexpected(unknown_thread(write.fence->thread));
     return check_fence(*lease, write.fence->thread, write.fence->token);
   };
-  return records_.write(
-      writes, check_write_fence,
-      [this](const std::vector<RecordChange>& changes) { feed_.records(changes); });
+  return records_.write(writes, check_write_fence,
+                        [this](const std::vector<RecordChange>& changes) {
+                          commits_.add(1);
+                          feed_.records(changes);
+                        });
 }
 
 Result<std::vector<Record>> JsonlStore::scan(const ScanRange& range) {

@@ -67,6 +67,7 @@ Result<Lease> JsonlStore::lease(ThreadId id, std::string_view holder, std::chron
   SKEIN_ASSIGN(const Lease lease,
                change_lease(state, id, holder, ttl, token, folder_->clock(), folder_->ids()));
   SKEIN_TRY(write_lease(id, state));
+  commits_.add(1);
   return lease;
 }
 

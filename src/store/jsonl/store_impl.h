@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "skein/store.h"
+#include "store/commit_counter.h"
 #include "store/jsonl/catalog.h"
 #include "store/jsonl/feed.h"
 #include "store/jsonl/folder.h"
@@ -42,6 +43,7 @@ class JsonlStore final : public Store {
   Result<std::vector<Record>> scan(const ScanRange& range) override;
   Result<CheckSummary> check(const CheckOptions& options,
                              const std::function<void(const Finding&)>& sink) override;
+  CommitSizes commit_sizes() const override { return commits_.sizes(); }
 
   // Brings what is to be there at the start: records, and a feed that can be followed.
   Result<void> start();
@@ -86,6 +88,7 @@ class JsonlStore final : public Store {
   Writer writer_;
   Records records_;
   Feed feed_;
+  CommitCounter commits_;
 
   std::mutex names_mutex_;  // before the lock of the names
 

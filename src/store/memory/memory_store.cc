@@ -61,6 +61,7 @@ class MemoryStore final : public Store {
   Result<std::vector<Record>> scan(const ScanRange& range) override;
   Result<CheckSummary> check(const CheckOptions& options,
                              const std::function<void(const Finding&)>& sink) override;
+  CommitSizes commit_sizes() const override { return {}; }
 
  private:
   StoredThread* find(ThreadId id);

@@ -97,7 +97,8 @@ Result<Settings> parse_settings(std::string_view url) {
   const std::unique_ptr<char, decltype(&PQfreemem)> message(why, PQfreemem);
   if (!parsed) {
     // libpq's message may repeat parts of the URL, and so its password.
-    const bool secret = rest.find('@') != std::string::npos;
+    const bool secret =
+        rest.find('@') != std::string::npos || rest.find("password") != std::string::npos;
     return invalid("the store's URL is not one that PostgreSQL's library understands" +
                    (secret || why == nullptr ? std::string() : ": " + std::string(why)));
   }
