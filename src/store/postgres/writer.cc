@@ -55,7 +55,6 @@ bool Lane::execute(GroupCommit::Batch& batch) {
   jobs.reserve(requests.size());
   for (GroupCommit::Request* request : requests) jobs.push_back(static_cast<Job*>(request));
   while (!jobs.empty()) jobs = settle(jobs);
-  committed_(requests.size());
   return true;
 }
 
@@ -71,7 +70,9 @@ Lane::Jobs Lane::settle(const Jobs& jobs) {
     return again;
   }
   for (Job* job : jobs) job->outcome_ = done;
-  return done ? again : Jobs();
+  if (!done) return {};
+  if (again.size() < jobs.size()) committed_(jobs.size() - again.size());
+  return again;
 }
 
 Result<void> Lane::transact(const Jobs& jobs, Jobs& again) {

@@ -85,6 +85,7 @@ Result<void> Writer::run(Job& job) {
 }
 
 bool Writer::execute(GroupCommit::Batch& batch) {
+  std::vector<std::size_t> committed;  // jobs of each transaction
   {
     const auto lock = lock_for(batch);
     if (lock && !*lock) return false;
@@ -92,13 +93,17 @@ bool Writer::execute(GroupCommit::Batch& batch) {
     const auto done = lock ? transact(first, [&] { return batch.next(); })
                            : Result<void>(tl::unexpected(lock.error()));
     const bool alone = !done && done.error().code == ErrorCode::kDamaged && batch.all().size() > 1;
+    if (done) committed.push_back(batch.all().size());
     for (GroupCommit::Request* const& job : batch.all()) {
       // One of them met damage; the others must not suffer for it.
-      static_cast<Job*>(job)->outcome_ =
-          alone ? transact({&job, 1}, [] { return Requests(); }) : done;
+      auto& outcome = static_cast<Job*>(job)->outcome_;
+      outcome = alone ? transact({&job, 1}, [] { return Requests(); }) : done;
+      if (alone && outcome) committed.push_back(1);
     }
   }
-  if (hooks_.committed) hooks_.committed(batch.all().size());
+  if (hooks_.committed) {
+    for (const std::size_t jobs : committed) hooks_.committed(jobs);
+  }
   return true;
 }
 
