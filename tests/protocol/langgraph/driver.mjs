@@ -109,6 +109,11 @@ async function states(id) {
   await call("threads.getHistory of nobody", (c) => c.threads.getHistory(NOBODY));
   await call("threads.copy", (c) => c.threads.copy(id));
   await call("threads.copy of nobody", (c) => c.threads.copy(NOBODY));
+  await call("threads.prune", (c) => c.threads.prune([NOBODY]));
+  await call("threads.patchState", (c) => c.threads.patchState(id, { more: true }));
+  await call("threads.joinStream", async (c) => {
+    for await (const frame of c.threads.joinStream(id)) return frame;
+  });
 }
 
 async function runs(id) {
