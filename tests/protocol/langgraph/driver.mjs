@@ -74,6 +74,8 @@ async function threads() {
     c.threads.search({ metadata: { topic: "driver" }, status: "error" }));
   await call("threads.search with select", (c) =>
     c.threads.search({ ids: [id], select: ["thread_id", "status"] }));
+  await call("threads.search with no ids", (c) =>
+    c.threads.search({ metadata: { topic: "driver" }, ids: [] }));
   await call("threads.search in order", (c) =>
     c.threads.search({ metadata: { topic: "driver" }, sortBy: "updated_at", sortOrder: "asc" }));
   await call("threads.search beyond the limit", (c) => c.threads.search({ limit: 5000 }));
