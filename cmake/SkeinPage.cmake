@@ -11,7 +11,7 @@ string(APPEND SKEIN_NODE "/bin/node")
 
 file(GLOB_RECURSE page_sources CONFIGURE_DEPENDS
   "${page_folder}/src/*" "${page_folder}/public/*" "${page_folder}/*.html" "${page_folder}/*.js"
-  "${page_folder}/*.mjs" "${page_folder}/*.json")
+  "${page_folder}/*.mjs" "${page_folder}/*.json" "${PROJECT_SOURCE_DIR}/clients/typescript/src/*")
 list(FILTER page_sources EXCLUDE REGEX "/node_modules/")
 set(page_dist "${PROJECT_BINARY_DIR}/page")
 set(page_bytes "${PROJECT_BINARY_DIR}/page.bin")

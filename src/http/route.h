@@ -69,6 +69,9 @@ struct Route {
   bool audited = false;
   AgentOf agent = AgentOf::kNone;
   std::vector<Parameter> parameters = {};  // those of the path may be left out: they are texts
+  // Parameters in a query that it does not name are refused, also where its set ignores them: what
+  // was meant to filter must not widen what is found.
+  bool strict_query = false;
   std::optional<BodySpec> body = std::nullopt;
   std::vector<ResponseSpec> responses = {};
   // Its handler never blocks, not even on the store: small requests of callers that see all agents

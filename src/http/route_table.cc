@@ -253,7 +253,7 @@ Result<void> RouteTable::check(const Matched& matched, const Request& request) c
     const bool known = std::any_of(
         route.parameters.begin(), route.parameters.end(),
         [&](const Parameter& p) { return p.in == ParameterIn::kQuery && p.name == name; });
-    if (!known && matched.set->strict_queries)
+    if (!known && (matched.set->strict_queries || route.strict_query))
       return fail(ErrorCode::kInvalid, "there is no parameter " + quote(name));
   }
   if (!route.body) return {};

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Heights } from "../../web/src/lib/heights.ts";
 import { plainText } from "../../web/src/lib/markdown_text.ts";
-import { SseReader } from "../../web/src/lib/sse.ts";
+import { readEvents } from "../../clients/typescript/src/events.ts";
 import { ticks } from "../../web/src/lib/ticks.ts";
 import { Branches, Pairs, Summaries } from "../../web/src/thread/structure.ts";
 
@@ -43,18 +43,24 @@ test("heights add up as if they were added one by one", () => {
   }
 });
 
-test("a stream is read the same wherever it is cut", () => {
-  const text = ': hello\n\nid: 7\nevent: message\ndata: {"a":1}\n\ndata: one\r\ndata: two\r\n\r\nevent: text\ndata:x\n\n';
+test("a stream is read the same wherever it is cut", async () => {
+  const text = ': hello\n\nid: 7\nevent: message\ndata: {"a":1}\n\ndata: [1,\r\ndata: "½"]\r\n\r\nevent: text\ndata:2\n\n';
   const wanted = [
-    { name: "message", data: '{"a":1}', id: "7" },
-    { name: "message", data: "one\ntwo", id: "" },
-    { name: "text", data: "x", id: "" },
+    { event: "message", data: { a: 1 }, id: "7" },
+    { event: "message", data: [1, "½"] },
+    { event: "text", data: 2 },
   ];
-  for (let cut = 0; cut <= text.length; ++cut) {
+  const bytes = new TextEncoder().encode(text);
+  for (let cut = 0; cut <= bytes.length; ++cut) {
     const seen = [];
-    const reader = new SseReader((event) => seen.push(event));
-    reader.take(text.slice(0, cut));
-    reader.take(text.slice(cut));
+    const body = new ReadableStream({
+      start: (stream) => {
+        stream.enqueue(bytes.slice(0, cut));
+        stream.enqueue(bytes.slice(cut));
+        stream.close();
+      },
+    });
+    for await (const event of readEvents(new Response(body))) seen.push(event);
     assert.deepEqual(seen, wanted);
   }
 });

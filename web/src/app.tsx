@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { get, hasKey, locked, messageOf, reached, setKey } from "./lib/api";
+import { client, hasKey, locked, messageOf, reached, setKey } from "./lib/api";
 import { following, openFeed } from "./lib/feed";
 import { place } from "./lib/router";
 import { useSignal } from "./lib/signal";
@@ -177,7 +177,7 @@ function KeyEntry() {
   const enter = async () => {
     setKey(typed.trim());
     try {
-      await get(["threads"], { limit: 1 });
+      await client.listThreads({ limit: 1 });
       locked.set(false);
       threadList.restart();
     } catch (problem) {

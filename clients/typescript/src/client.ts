@@ -1,5 +1,6 @@
 // A client for /v1: the operations of api.ts over fetch, with keys, errors and streams that resume.
 import { Operations, type Call, type CallOptions, type Problem, type ServerEvent } from "./api.js";
+import { readEvents } from "./events.js";
 
 export * from "./api.js";
 
@@ -129,41 +130,4 @@ function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     }, ms);
     signal?.addEventListener("abort", stop, { once: true });
   });
-}
-
-async function* readEvents(response: Response): AsyncIterable<ServerEvent> {
-  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
-  let rest = "";
-  try {
-    while (true) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      rest += value;
-      const blocks = rest.split(/\r?\n\r?\n/);
-      rest = blocks.pop() ?? "";
-      for (const block of blocks) {
-        const event = readEvent(block);
-        if (event) yield event;
-      }
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
-}
-
-function readEvent(block: string): ServerEvent | undefined {
-  let event = "message";
-  let id: string | undefined;
-  const data: string[] = [];
-  for (const line of block.split(/\r?\n/)) {
-    const colon = line.indexOf(":");
-    if (colon === 0) continue;
-    const name = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (name === "event") event = value;
-    if (name === "id") id = value;
-    if (name === "data") data.push(value);
-  }
-  if (data.length === 0) return undefined;
-  return { event, data: JSON.parse(data.join("\n")), ...(id === undefined ? {} : { id }) };
 }

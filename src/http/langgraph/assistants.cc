@@ -73,17 +73,17 @@ Reply search(LangGraph& graph, const Request& request) {
 // Calls `answer` with the assistant of the path.
 Handler with_assistant(
     const Shared& shared,
-    std::function<std::string(const LangGraph&, const AgentDefinition&)> answer) {
+    std::function<std::string(const LangGraph&, const AgentDefinition&, const Request&)> answer) {
   return [shared, answer = std::move(answer)](Service&, Request& request) -> Reply {
     const std::string& named = request.parameter("assistant_id");
     const auto agent = find_agent(*shared, request.caller, named);
     if (!agent) return tl::unexpected(no_assistant(named));
     SKEIN_ASSIGN(const auto definition, shared->service.agents().agents().get(*agent));
-    return json_response(answer(*shared, definition));
+    return json_response(answer(*shared, definition, request));
   };
 }
 
-std::string graph_json(const LangGraph&, const AgentDefinition&) {
+std::string graph_json(const LangGraph&, const AgentDefinition&, const Request&) {
   return R"({"nodes":[{"id":"__start__","type":"schema","data":"__start__"},)"
          R"({"id":"agent","type":"runnable","data":{"id":["skein","agent"],"name":"agent"}},)"
          R"({"id":"__end__","type":"schema","data":"__end__"}],)"
@@ -91,7 +91,7 @@ std::string graph_json(const LangGraph&, const AgentDefinition&) {
          R"({"source":"agent","target":"__end__","conditional":false}]})";
 }
 
-std::string schemas_json(const LangGraph&, const AgentDefinition& agent) {
+std::string schemas_json(const LangGraph&, const AgentDefinition& agent, const Request&) {
   constexpr std::string_view kState =
       R"({"type":"object","properties":{"messages":{"type":"array","items":{"type":"object"}}}})";
   constexpr std::string_view kConfig = R"({"type":"object","properties":{}})";
@@ -105,7 +105,12 @@ std::string schemas_json(const LangGraph&, const AgentDefinition& agent) {
       .str();
 }
 
-std::string versions_json(const LangGraph& graph, const AgentDefinition& agent) {
+std::string versions_json(const LangGraph& graph, const AgentDefinition& agent,
+                          const Request& request) {
+  JsonFields asked(request.body.empty() ? std::string_view("{}") : request.body);
+  const auto metadata = asked.take_object("metadata");
+  if (metadata && !json_contains(kMetadata, *metadata)) return "[]";
+  if (asked.take_int("offset").value_or(0) > 0) return "[]";
   JsonFields whole(assistant_json(graph, agent));
   whole.take_string("updated_at");
   return json_array_of({whole.rest().text()});
@@ -121,7 +126,12 @@ constexpr const char* kSearchBody =
     R"("name":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":1000},)"
     R"("offset":{"type":"integer","minimum":0},"sort_by":{"enum":["assistant_id","graph_id",)"
     R"("created_at","updated_at","name"]},"sort_order":{"enum":["asc","desc"]},)"
-    R"("select":{"type":"array","items":{"type":"string"}}}})";
+    R"("select":{"type":"array","items":{"type":"string"}}},"additionalProperties":false})";
+
+constexpr const char* kVersionsBody =
+    R"({"type":"object","properties":{"metadata":{"type":["object","null"]},)"
+    R"("limit":{"type":["integer","null"],"minimum":1,"maximum":1000},)"
+    R"("offset":{"type":["integer","null"],"minimum":0}},"additionalProperties":false})";
 
 }  // namespace
 
@@ -159,19 +169,22 @@ void add_assistant_routes(const Shared& shared, std::vector<Route>& routes) {
       .body = BodySpec{kSearchBody};
   const std::string one = "/assistants/{assistant_id}";
   add("GET", one, "lgGetAssistant", "One agent", Access::kRead,
-      with_assistant(shared, assistant_json));
+      with_assistant(shared, [](const LangGraph& graph, const AgentDefinition& agent,
+                                const Request&) { return assistant_json(graph, agent); }));
   add("GET", one + "/graph", "lgGetGraph", "Its graph: one node", Access::kRead,
       with_assistant(shared, graph_json));
   add("GET", one + "/schemas", "lgGetSchemas", "The schemas of its state", Access::kRead,
       with_assistant(shared, schemas_json));
-  const auto none = [](const LangGraph&, const AgentDefinition&) { return std::string("{}"); };
+  const auto none = [](const LangGraph&, const AgentDefinition&, const Request&) {
+    return std::string("{}");
+  };
   add("GET", one + "/subgraphs", "lgGetSubgraphs", "None", Access::kRead,
       with_assistant(shared, none));
   add("GET", one + "/subgraphs/{namespace}", "lgGetSubgraph", "None", Access::kRead,
       with_assistant(shared, none));
   add("POST", one + "/versions", "lgGetVersions", "The one version", Access::kRead,
       with_assistant(shared, versions_json))
-      .body = BodySpec{R"({"type":"object"})", false};
+      .body = BodySpec{kVersionsBody, false};
   const auto refuse_writing = [&](std::string method, std::string path, std::string name) {
     Route& route = add(std::move(method), std::move(path), std::move(name),
                        "Refused: agents are defined in files", Access::kAdmin, read_only);

@@ -172,7 +172,8 @@ constexpr const char* kSearchBody =
     R"("offset":{"type":["integer","null"],"minimum":0},"metadata":{"type":["object","null"]},)"
     R"("sort_by":{"enum":["cron_id","assistant_id","thread_id","created_at","updated_at",)"
     R"("next_run_date",null]},"sort_order":{"enum":["asc","desc",null]},)"
-    R"("select":{"type":["array","null"],"items":{"type":"string"}}}})";
+    R"("select":{"type":["array","null"],"items":{"type":"string"}}},)"
+    R"("additionalProperties":false})";
 
 }  // namespace
 

@@ -335,7 +335,9 @@ void add_run_routes(const Shared& shared, std::vector<Route>& routes) {
   cancels.body = BodySpec{R"({"type":"object","properties":{"run_ids":)"
                           R"({"type":["array","null"],"maxItems":100,"items":{"type":"string"}},)"
                           R"("status":{"enum":["pending","running","all",null]},)"
-                          R"("thread_id":{"type":["string","null"]}}})"};
+                          R"("thread_id":{"type":["string","null"]}},)"
+                          R"("additionalProperties":false})"};
+  cancels.strict_query = true;
   cancels.parameters = {query_parameter("action", "interrupt; rollback is refused",
                                         R"({"enum":["interrupt","rollback"]})")};
   const auto stream_parameters = {
@@ -344,12 +346,13 @@ void add_run_routes(const Shared& shared, std::vector<Route>& routes) {
   add("GET", "/runs/{run_id}/stream", "lgJoinStreamAlone", "Tells what a run does", Access::kRead,
       AgentOf::kRun, with_run(shared, join_stream))
       .parameters = stream_parameters;
-  add("GET", of_thread, "lgListRuns", "Runs of a thread, the newest first", Access::kRead,
-      AgentOf::kThread, with(list))
-      .parameters = {query_parameter("limit", "at most so many", R"({"type":"integer"})"),
-                     query_parameter("offset", "so many are passed over", R"({"type":"integer"})"),
-                     query_parameter("status", "only these"),
-                     query_parameter("select", "members to show")};
+  Route& lists = add("GET", of_thread, "lgListRuns", "Runs of a thread, the newest first",
+                     Access::kRead, AgentOf::kThread, with(list));
+  lists.strict_query = true;
+  lists.parameters = {query_parameter("limit", "at most so many", R"({"type":"integer"})"),
+                      query_parameter("offset", "so many are passed over", R"({"type":"integer"})"),
+                      query_parameter("status", "only these"),
+                      query_parameter("select", "members to show")};
   const std::string one = of_thread + "/{run_id}";
   add("GET", one, "lgGetRun", "One run", Access::kRead, AgentOf::kThread, with_run(shared, get));
   add("DELETE", one, "lgDeleteRun", "Removes a run's record; its events stay", Access::kWrite,

@@ -95,22 +95,25 @@ Reply remove(LangGraph& graph, const Request& request) {
 constexpr const char* kPutBody =
     R"({"type":"object","required":["thread_id","checkpoint_id","checkpoint","metadata"],)"
     R"("properties":{)" SKEIN_NAME R"(,"parent_checkpoint_id":{"type":["string","null"]},)"
-    R"("checkpoint":{"type":"object"},"metadata":{"type":"object"}}})";
+    R"("checkpoint":{"type":"object"},"metadata":{"type":"object"}},"additionalProperties":false})";
 constexpr const char* kWritesBody =
     R"({"type":"object","required":["thread_id","checkpoint_id","task_id","writes"],)"
     R"("properties":{)" SKEIN_NAME R"(,"task_id":{"type":"string"},"writes":{"type":"array",)"
     R"("maxItems":1000,"items":{"type":"object","required":["index","channel","value"],)"
     R"("properties":{"index":{"type":"integer","minimum":-1000000,"maximum":1000000},)"
-    R"("channel":{"type":"string"},"value":{"type":"object"}}}}}})";
+    R"("channel":{"type":"string"},"value":{"type":"object"}},"additionalProperties":false}}},)"
+    R"("additionalProperties":false})";
 constexpr const char* kGetBody =
-    R"({"type":"object","required":["thread_id"],"properties":{)" SKEIN_NAME "}}";
+    R"({"type":"object","required":["thread_id"],"properties":{)" SKEIN_NAME
+    R"(},"additionalProperties":false})";
 constexpr const char* kListBody =
     R"({"type":"object","properties":{"thread_id":{"type":["string","null"]},)"
     R"("checkpoint_ns":{"type":["string","null"]},"before":{"type":["string","null"]},)"
     R"("limit":{"type":["integer","null"],"minimum":1,"maximum":1000},)"
-    R"("filter":{"type":["object","null"]}}})";
+    R"("filter":{"type":["object","null"]}},"additionalProperties":false})";
 constexpr const char* kDeleteBody =
-    R"({"type":"object","required":["thread_id"],"properties":{"thread_id":{"type":"string"}}})";
+    R"({"type":"object","required":["thread_id"],"properties":{"thread_id":{"type":"string"}},)"
+    R"("additionalProperties":false})";
 #undef SKEIN_NAME
 
 }  // namespace

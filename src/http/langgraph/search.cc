@@ -267,7 +267,8 @@ constexpr const char* kSearchBody =
     R"("offset":{"type":"integer","minimum":0},)"
     R"("sort_by":{"enum":["thread_id","status","created_at","updated_at"]},)"
     R"("sort_order":{"enum":["asc","desc"]},"select":{"type":"array",)"
-    R"("items":{"type":"string"}},"extract":{"type":["object","null"]}}})";
+    R"("items":{"type":"string"}},"extract":{"type":["object","null"]}},)"
+    R"("additionalProperties":false})";
 
 }  // namespace
 

@@ -12,6 +12,7 @@
 #include "core/json_contains.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "http/langgraph/shared.h"
 #include "http/langgraph/writing.h"
@@ -263,8 +264,12 @@ Reply post_history(LangGraph& graph, const Request& request) {
   HistoryRequest asked;
   asked.query.limit =
       static_cast<std::size_t>(json_to_int(member(request.body, "limit")).value_or(10));
-  SKEIN_ASSIGN(const auto before, read_checkpoint(member(request.body, "before")));
+  const std::string given = member(request.body, "before");
+  SKEIN_ASSIGN(const auto before, read_checkpoint(given));
   if (before) asked.query.before = *before;
+  if (!before && given != "null") {
+    return refuse(400, "invalid", "before must name a checkpoint_id, got " + excerpt(given));
+  }
   SKEIN_ASSIGN(const auto head, read_checkpoint(member(request.body, "checkpoint")));
   if (head) asked.query.head = *head;
   asked.filter = member(request.body, "metadata");
@@ -286,12 +291,18 @@ constexpr const char* kUpdateBody =
     R"({"type":"object","properties":{"values":{"type":["object","array","null"]},)"
     R"("as_node":{"type":["string","null"]},"checkpoint_id":{"type":["string","null"]},)"
     R"("checkpoint":{"type":["object","null"]}}})";
+#define SKEIN_CHECKPOINT                                                    \
+  R"("checkpoint":{"type":["object","null"],"properties":{"thread_id":{},)" \
+  R"("checkpoint_ns":{},"checkpoint_id":{"type":["string","null"]},)"       \
+  R"("checkpoint_map":{}},"additionalProperties":false})"
 constexpr const char* kHistoryBody =
     R"({"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":1000},)"
-    R"("before":{"type":["string","object","null"]},"metadata":{"type":["object","null"]},)"
-    R"("checkpoint":{"type":["object","null"]}}})";
-constexpr const char* kAtBody =
-    R"({"type":"object","properties":{"checkpoint":{"type":["object","null"]}}})";
+    R"("before":{"type":["string","object","null"]},"metadata":{"type":["object","null"]},)" SKEIN_CHECKPOINT
+    R"(},"additionalProperties":false})";
+constexpr const char* kAtBody = R"({"type":"object","properties":{)" SKEIN_CHECKPOINT
+                                R"(,"subgraphs":{"type":["boolean","null"]}},)"
+                                R"("additionalProperties":false})";
+#undef SKEIN_CHECKPOINT
 
 }  // namespace
 
@@ -324,15 +335,17 @@ void add_state_routes(const Shared& shared, std::vector<Route>& routes) {
         SKEIN_ASSIGN(const auto at, read_checkpoint(id));
         return get_state(*shared, *request.thread, at);
       });
-  add("GET", "/history", "lgGetHistory", "States, the newest first", Access::kRead,
-      [shared](Service&, Request& request) { return get_history(*shared, request); })
-      .parameters = {{.name = "limit",
-                      .in = ParameterIn::kQuery,
-                      .description = "at most so many",
-                      .schema = R"({"type":"integer","minimum":1,"maximum":1000})"},
-                     {.name = "before",
-                      .in = ParameterIn::kQuery,
-                      .description = "checkpoint id: only older ones"}};
+  Route& lists =
+      add("GET", "/history", "lgGetHistory", "States, the newest first", Access::kRead,
+          [shared](Service&, Request& request) { return get_history(*shared, request); });
+  lists.strict_query = true;
+  lists.parameters = {{.name = "limit",
+                       .in = ParameterIn::kQuery,
+                       .description = "at most so many",
+                       .schema = R"({"type":"integer","minimum":1,"maximum":1000})"},
+                      {.name = "before",
+                       .in = ParameterIn::kQuery,
+                       .description = "checkpoint id: only older ones"}};
   add("POST", "/history", "lgPostHistory", "States, the newest first", Access::kRead,
       [shared](Service&, Request& request) { return post_history(*shared, request); })
       .body = BodySpec{kHistoryBody};

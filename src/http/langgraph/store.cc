@@ -121,13 +121,15 @@ constexpr const char* kPutBody =
     R"(,"key":{"type":"string"},"value":{"type":"object"}}})";
 constexpr const char* kDeleteBody =
     R"({"type":"object","required":["key"],"properties":{"namespace":)" SKEIN_LABELS
-    R"(,"key":{"type":"string"}}})";
+    R"(,"key":{"type":"string"}},"additionalProperties":false})";
 constexpr const char* kSearchBody =
     R"({"type":"object","required":["namespace_prefix"],"properties":{"namespace_prefix":)" SKEIN_LABELS
-    R"(,"filter":{"type":["object","null"]},"query":{"type":["string","null"]},)" SKEIN_PAGE "}}";
+    R"(,"filter":{"type":["object","null"]},"query":{"type":["string","null"]},)"
+    R"("refresh_ttl":{"type":["boolean","null"]},)" SKEIN_PAGE R"(},"additionalProperties":false})";
 constexpr const char* kNamespacesBody =
     R"({"type":"object","properties":{"prefix":)" SKEIN_LABELS R"(,"suffix":)" SKEIN_LABELS
-    R"(,"max_depth":{"type":["integer","null"],"minimum":1},)" SKEIN_PAGE "}}";
+    R"(,"max_depth":{"type":["integer","null"],"minimum":1},)" SKEIN_PAGE
+    R"(},"additionalProperties":false})";
 #undef SKEIN_LABELS
 #undef SKEIN_PAGE
 
@@ -144,10 +146,14 @@ void add_store_routes(const Shared& shared, std::vector<Route>& routes) {
   add("PUT", "/store/items", "lgPutItem", "Keeps a value", Access::kWrite, put).body =
       BodySpec{kPutBody};
   Route& read = add("GET", "/store/items", "lgGetItem", "One value, or null", Access::kRead, get);
+  read.strict_query = true;
   read.parameters = {{.name = "namespace",
                       .in = ParameterIn::kQuery,
                       .description = "labels, with periods between them"},
-                     {.name = "key", .in = ParameterIn::kQuery, .description = "its key"}};
+                     {.name = "key", .in = ParameterIn::kQuery, .description = "its key"},
+                     {.name = "refresh_ttl",
+                      .in = ParameterIn::kQuery,
+                      .description = "without effect: items stay"}};
   add("DELETE", "/store/items", "lgDeleteItem", "Removes a value", Access::kWrite, remove).body =
       BodySpec{kDeleteBody};
   add("POST", "/store/items/search", "lgSearchItems", "Values below a namespace", Access::kRead,

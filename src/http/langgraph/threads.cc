@@ -178,6 +178,30 @@ Reply update(LangGraph& graph, Request& request) {
   return json_response(std::move(json));
 }
 
+// Methods of the SDK that the reference server has no route for either.
+void add_refused(std::vector<Route>& routes) {
+  const auto add = [&](std::string method, std::string path, std::string name, Access access,
+                       const char* why) {
+    routes.push_back(make_route(
+        std::move(method), std::move(path), std::move(name), "threads", "Refused", access,
+        [why](Service&, Request&) -> Reply { return refuse(422, "not_offered", why); }));
+    if (routes.back().method != "GET") {
+      routes.back().body = BodySpec{.schema = "", .required = false};
+    }
+  };
+  add("POST", "/threads/prune", "lgPruneThreads", Access::kWrite,
+      "threads.prune is not offered: delete threads one by one; their history stays whole");
+  add("PATCH", "/threads/{thread_id}/state", "lgPatchState", Access::kWrite,
+      "threads.patchState is not offered: metadata of a thread is changed with threads.update");
+  add("GET", "/threads/{thread_id}/stream", "lgJoinThreadStream", Access::kRead,
+      "threads.joinStream is not offered: join a run with runs.joinStream, or follow the thread "
+      "with threads.stream");
+  add("GET", "/threads/{thread_id}/stream/events", "lgStreamEventsOverWebSocket", Access::kRead,
+      "the WebSocket transport is not offered: use the default, sse");
+  add("POST", "/ui/{assistant_id}", "lgUi", Access::kRead,
+      "components of a user interface are not offered: an agent has none");
+}
+
 }  // namespace
 
 void add_thread_routes(const Shared& shared, std::vector<Route>& routes) {
@@ -188,6 +212,7 @@ void add_thread_routes(const Shared& shared, std::vector<Route>& routes) {
     routes.back().agent = AgentOf::kThread;
     return routes.back();
   };
+  add_refused(routes);
   const std::string one = "/threads/{thread_id}";
   Route& made = add("POST", "/threads", "lgCreateThread", "Makes a thread", Access::kWrite,
                     [shared](Service&, Request& request) { return create(*shared, request); });

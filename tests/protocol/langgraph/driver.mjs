@@ -74,6 +74,8 @@ async function threads() {
     c.threads.search({ metadata: { topic: "driver" }, status: "error" }));
   await call("threads.search with select", (c) =>
     c.threads.search({ ids: [id], select: ["thread_id", "status"] }));
+  await call("threads.search with no ids", (c) =>
+    c.threads.search({ metadata: { topic: "driver" }, ids: [] }));
   await call("threads.search in order", (c) =>
     c.threads.search({ metadata: { topic: "driver" }, sortBy: "updated_at", sortOrder: "asc" }));
   await call("threads.search beyond the limit", (c) => c.threads.search({ limit: 5000 }));
@@ -109,6 +111,11 @@ async function states(id) {
   await call("threads.getHistory of nobody", (c) => c.threads.getHistory(NOBODY));
   await call("threads.copy", (c) => c.threads.copy(id));
   await call("threads.copy of nobody", (c) => c.threads.copy(NOBODY));
+  await call("threads.prune", (c) => c.threads.prune([NOBODY]));
+  await call("threads.patchState", (c) => c.threads.patchState(id, { more: true }));
+  await call("threads.joinStream", async (c) => {
+    for await (const frame of c.threads.joinStream(id)) return frame;
+  });
 }
 
 async function runs(id) {

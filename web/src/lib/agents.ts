@@ -1,4 +1,4 @@
-import { get } from "./api";
+import { client } from "./api";
 import { Signal } from "./signal";
 import type { Agent } from "./types";
 
@@ -7,7 +7,7 @@ export const agents = new Signal<Agent[]>([]);
 
 export async function loadAgents(): Promise<void> {
   try {
-    agents.set((await get<{ agents: Agent[] }>(["agents"])).agents);
+    agents.set((await client.listAgents()).agents);
   } catch {
     // Whoever needs one types its name.
   }

@@ -1,5 +1,8 @@
-// Requests to the server that the page came from, with the key that one entered.
+// The client of /v1, for the server that the page came from, with the key that one entered.
+import { SkeinClient, SkeinError as Refusal, type ServerEvent } from "../../../clients/typescript/src/client";
 import { Signal } from "./signal";
+
+export { Refusal, type ServerEvent, type SkeinClient };
 
 const kKey = "skein.key";
 
@@ -17,76 +20,41 @@ export function hasKey(): boolean {
   return sessionStorage.getItem(kKey) !== null;
 }
 
-export class Refusal extends Error {
-  constructor(
-    readonly status: number, // 0: the server was not reached
-    readonly code: string,
-    message: string,
-  ) {
-    super(message);
-  }
-}
-
-export type Query = Record<string, string | number | boolean | undefined>;
-
-export function address(path: string[], query: Query = {}): string {
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== "") search.set(name, String(value));
-  }
-  const text = search.toString();
-  return "/v1/" + path.map(encodeURIComponent).join("/") + (text ? "?" + text : "");
-}
-
-export interface Options {
-  body?: unknown;
-  headers?: Record<string, string>;
-  signal?: AbortSignal;
-}
-
-// Answers that are no success are thrown as a Refusal.
-export async function send(method: string, url: string, options: Options = {}): Promise<Response> {
-  const headers: Record<string, string> = { ...options.headers };
+// The key may change while the page is open. A server that is not reached is a Refusal of status 0.
+const ask: typeof fetch = async (url, init) => {
+  const headers = new Headers(init?.headers);
   const key = sessionStorage.getItem(kKey);
-  if (key) headers["Authorization"] = "Bearer " + key;
-  const init: RequestInit = { method, headers, cache: "no-store" };
-  if (options.signal) init.signal = options.signal;
-  if (options.body !== undefined) {
-    headers["Content-Type"] = "application/json";
-    init.body = JSON.stringify(options.body);
-  }
+  if (key) headers.set("Authorization", "Bearer " + key);
   let response: Response;
   try {
-    response = await fetch(url, init);
+    response = await fetch(url, { ...init, headers, cache: "no-store" });
   } catch (error) {
-    if (options.signal?.aborted) throw error;
+    if (init?.signal?.aborted) throw error;
     reached.set(false);
     throw new Refusal(0, "unreachable", "The server cannot be reached.");
   }
   reached.set(true);
-  if (response.ok) return response;
   if (response.status === 401) locked.set(true);
-  throw await refusalOf(response);
+  return response;
+};
+
+// Answers that are no success are thrown as a Refusal.
+export const client = new SkeinClient({ fetch: ask });
+
+// For one stream over one connection: whether it comes again is up to the caller.
+export function clientOnce(onOpen: () => void): SkeinClient {
+  const fetchOnce: typeof fetch = async (url, init) => {
+    const response = await ask(url, init);
+    if (response.ok) onOpen();
+    return response;
+  };
+  return new SkeinClient({ fetch: fetchOnce, reconnects: 0 });
 }
 
-async function refusalOf(response: Response): Promise<Refusal> {
-  try {
-    const problem = (await response.json()) as { code?: string; detail?: string; title?: string };
-    const said = problem.detail ?? problem.title ?? response.statusText;
-    return new Refusal(response.status, problem.code ?? "", said);
-  } catch {
-    return new Refusal(response.status, "", response.statusText || `HTTP ${response.status}`);
-  }
-}
-
-export async function get<T>(path: string[], query: Query = {}, signal?: AbortSignal): Promise<T> {
-  const response = await send("GET", address(path, query), signal ? { signal } : {});
-  return (await response.json()) as T;
-}
-
-export async function post<T>(path: string[], body?: unknown, query: Query = {}): Promise<T> {
-  const response = await send("POST", address(path, query), body === undefined ? {} : { body });
-  return (await response.json()) as T;
+// What of a form was filled in.
+export function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], "" | undefined> } {
+  const filled = Object.entries(fields).filter(([, value]) => value !== undefined && value !== "");
+  return Object.fromEntries(filled) as { [K in keyof T]?: Exclude<T[K], "" | undefined> };
 }
 
 export function messageOf(error: unknown): string {

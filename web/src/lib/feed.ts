@@ -1,5 +1,4 @@
 // What happens on the server, for whoever listens: one stream for all views.
-import { address } from "./api";
 import { Signal } from "./signal";
 import { openStream } from "./stream";
 import type { FeedEvent } from "./types";
@@ -25,14 +24,14 @@ export function onComeback(listener: () => void): () => void {
 
 export function openFeed(): () => void {
   const stop = openStream({
-    url: () => address(["events", "stream"]),
+    open: (client, options) => client.streamChanges({}, options),
     onOpen: (again) => {
       following.set(true);
       if (again) for (const listener of [...comebacks]) listener();
     },
     onRefused: () => following.set(false),
     onEvent: ({ data }) => {
-      const event = JSON.parse(data) as FeedEvent;
+      const event = data as FeedEvent;
       recent.set([event, ...recent.value].slice(0, kKept));
       for (const listener of [...listeners]) listener(event);
     },

@@ -1,19 +1,17 @@
-// Server-sent events over fetch, which takes a key where EventSource takes none. Comes again after
-// the server went away, from the last durable event on; is silent while nobody looks at the page,
-// so that many tabs do not use up the browser's connections.
-import { Refusal, reached, send } from "./api";
-import { SseReader, type StreamEvent } from "./sse";
+// The client's streams. They come again after the server went away for as long as the page is open,
+// from the last durable event on; and are silent while nobody looks at the page, so that many tabs do
+// not use up the browser's connections.
+import { Refusal, clientOnce, locked, reached, type ServerEvent, type SkeinClient } from "./api";
 
 export interface StreamOptions {
-  url: () => string;
-  lastId?: string;
+  open: (client: SkeinClient, options: { signal: AbortSignal; lastEventId?: string }) => AsyncIterable<ServerEvent>;
   // Ended by the server, and nothing will follow.
   onEnd?: () => void;
   // Refused for good: it does not come again.
   onRefused?: (refusal: Refusal) => void;
   // The connection stands; again after each interruption.
   onOpen?: (again: boolean) => void;
-  onEvent: (event: StreamEvent) => void;
+  onEvent: (event: ServerEvent) => void;
 }
 
 const kFirstPauseMs = 250;
@@ -21,7 +19,7 @@ const kLongestPauseMs = 4000;
 
 // Returns what stops it.
 export function openStream(options: StreamOptions): () => void {
-  let lastId = options.lastId ?? "";
+  let lastId: string | undefined;
   let stopped = false;
   let again = false;
   let pause = kFirstPauseMs;
@@ -35,23 +33,17 @@ export function openStream(options: StreamOptions): () => void {
 
   const attempt = async (): Promise<boolean> => {
     cut = new AbortController();
-    const headers: Record<string, string> = { Accept: "text/event-stream" };
-    if (lastId) headers["Last-Event-ID"] = lastId;
-    const response = await send("GET", options.url(), { headers, signal: cut.signal });
-    options.onOpen?.(again);
-    again = true;
-    pause = kFirstPauseMs;
-    const reader = new SseReader((event) => {
+    const client = clientOnce(() => {
+      options.onOpen?.(again);
+      again = true;
+      pause = kFirstPauseMs;
+    });
+    const from = { signal: cut.signal, ...(lastId ? { lastEventId: lastId } : {}) };
+    for await (const event of options.open(client, from)) {
       if (event.id) lastId = event.id;
       if (!stopped) options.onEvent(event);
-    });
-    const bytes = response.body!.getReader();
-    const decoder = new TextDecoder();
-    for (;;) {
-      const { done, value } = await bytes.read();
-      if (done) return true;
-      reader.take(decoder.decode(value, { stream: true }));
     }
+    return true;
   };
 
   const rest = (ms: number) =>
@@ -73,6 +65,7 @@ export function openStream(options: StreamOptions): () => void {
         }
       } catch (error) {
         if (stopped) return;
+        if (error instanceof Refusal && error.status === 401) locked.set(true);
         const refused = error instanceof Refusal && error.status >= 400 && error.status < 500;
         if (refused && error.status !== 429) return options.onRefused?.(error);
         if (!document.hidden && !(error instanceof Refusal)) reached.set(false);

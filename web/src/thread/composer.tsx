@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { messageOf, post } from "../lib/api";
+import { client, messageOf } from "../lib/api";
 import type { Thread } from "../lib/types";
 import { Icon } from "../ui/icons";
 import type { ThreadModel } from "./model";
@@ -35,7 +35,7 @@ export function Composer({ model, thread }: { model: ThreadModel; thread: Thread
     area.current?.focus();
   };
   const run = () => said(() => model.runs.begin(text.trim() === "" ? "" : text));
-  const add = () => said(() => post(["threads", model.id, "messages"], { text }));
+  const add = () => said(() => client.addMessage(model.id, { text }));
 
   const closed = kClosed[thread.status];
   if (closed) return <p class="composer-closed">{closed}</p>;

@@ -1,5 +1,5 @@
 // One thread as the page knows it: the events that were read so far, and those that come.
-import { Refusal, address, get, post } from "../lib/api";
+import { Refusal, client } from "../lib/api";
 import { onFeed } from "../lib/feed";
 import { Heights } from "../lib/heights";
 import { Signal } from "../lib/signal";
@@ -46,7 +46,7 @@ export class ThreadModel {
 
   async start(): Promise<void> {
     try {
-      const thread = await get<Thread>(["threads", this.id]);
+      const thread = await client.getThread(this.id);
       if (this.stopped) return;
       this.lastSeq = thread.lastSeq;
       this.heights.resize(this.lastSeq);
@@ -140,13 +140,10 @@ export class ThreadModel {
     let after = chunk * kChunk;
     try {
       while (after < Math.min(end, this.lastSeq)) {
-        const page = await get<{ events: ThreadEvent[]; next?: string }>(["threads", this.id, "events"], {
-          after,
-          limit: end - after,
-        });
+        const page = await client.listEvents(this.id, { after, limit: end - after });
         if (this.stopped) return;
         const last = page.events.at(-1);
-        this.take(page.events);
+        this.take(page.events as ThreadEvent[]);
         if (!last) break;
         after = last.seq;
       }
@@ -179,8 +176,7 @@ export class ThreadModel {
 
   private async loadSummaries(): Promise<void> {
     try {
-      const query = { role: "system", order: "desc", limit: 200 };
-      const page = await get<{ messages: ThreadEvent[] }>(["threads", this.id, "messages"], query);
+      const page = await client.listMessages(this.id, { role: "system", order: "desc", limit: 200 });
       if (this.stopped) return;
       let any = false;
       for (const message of page.messages) any = this.summaries.take({ ...message, type: "message" }) || any;
@@ -197,15 +193,14 @@ export class ThreadModel {
   private follow(): void {
     this.stops.push(
       openStream({
-        url: () => address(["threads", this.id, "stream"], { after: this.lastSeq }),
+        open: (stream, options) => stream.streamEvents(this.id, { after: this.lastSeq }, options),
         onOpen: (again) => {
           if (again) void this.refresh();
         },
         onEnd: () => this.gone.set(true),
         onRefused: (refusal) => (refusal.status === 404 ? this.gone.set(true) : this.error.set(refusal)),
-        onEvent: ({ name, data }) => {
-          if (name === "error") return;
-          const event = JSON.parse(data) as ThreadEvent;
+        onEvent: ({ data }) => {
+          const event = data as ThreadEvent;
           if (this.events.has(event.seq)) return;
           this.take([event]);
           this.runs.saw(event);
@@ -220,7 +215,7 @@ export class ThreadModel {
 
   async refresh(): Promise<void> {
     try {
-      const thread = await get<Thread>(["threads", this.id]);
+      const thread = await client.getThread(this.id);
       if (!this.stopped) this.thread.set(thread);
       await this.runs.look();
     } catch (error) {
@@ -238,7 +233,7 @@ export class ThreadModel {
       return;
     }
     try {
-      const window = await get<ContextWindow>(["threads", this.id, "context"], { ...choice });
+      const window = await client.getContext(this.id, choice);
       if (this.stopped || this.choice !== choice) return;
       this.contextError.set(undefined);
       this.context.set(window);
@@ -259,7 +254,7 @@ export class ThreadModel {
   // --- Doing ---
 
   async fork(seq: number): Promise<Thread> {
-    return post<Thread>(["threads", this.id, "fork"], { seq });
+    return client.forkThread(this.id, { seq });
   }
 
   private changed(): void {

@@ -1,5 +1,5 @@
 // Runs on one thread: which one is under way, and the text that it has not written down yet.
-import { address, get, post } from "../lib/api";
+import { client } from "../lib/api";
 import { openStream } from "../lib/stream";
 import type { Run, ThreadEvent } from "../lib/types";
 
@@ -23,7 +23,7 @@ export class RunFollower {
   // Whether something is under way that was begun elsewhere.
   async look(): Promise<void> {
     try {
-      const { runs } = await get<{ runs: Run[] }>(["runs"], { threadId: this.threadId, limit: 10 });
+      const { runs } = await client.listRuns({ threadId: this.threadId, limit: 10 });
       if (this.stopped) return;
       const running = runs.find((run) => run.status === "running") ?? runs.find((run) => run.status === "pending");
       const asks = runs[0]?.question ? runs[0] : undefined;
@@ -50,14 +50,14 @@ export class RunFollower {
     if (!this.busy) return;
     const id = run.runId;
     const stop = openStream({
-      url: () => address(["runs", id, "stream"]),
+      open: (stream, options) => stream.streamRun(id, options),
       onOpen: () => this.clear(),
-      onEvent: ({ name, data }) => {
-        if (name === "status") this.status(JSON.parse(data) as Run);
-        else if (name === "text") this.text += (JSON.parse(data) as { text: string }).text;
-        else if (name === "thinking") this.thinking += (JSON.parse(data) as { text: string }).text;
+      onEvent: ({ event, data }) => {
+        if (event === "status") this.status(data as Run);
+        else if (event === "text") this.text += (data as { text: string }).text;
+        else if (event === "thinking") this.thinking += (data as { text: string }).text;
         // What is an event now is shown as one.
-        else if (name === "event") this.clear();
+        else if (event === "event") this.clear();
         this.changed();
       },
       onEnd: () => void this.settle(id),
@@ -107,12 +107,13 @@ export class RunFollower {
   }
 
   async begin(text: string): Promise<void> {
-    this.follow(await post<Run>(["runs"], { threadId: this.threadId, ...(text ? { text } : {}) }));
+    // It is not waited for, and so no outcome.
+    this.follow((await client.startRun({ threadId: this.threadId, ...(text ? { text } : {}) })) as Run);
   }
 
   async cancel(): Promise<void> {
     if (!this.current) return;
-    const { run } = await post<{ run: Run }>(["runs", this.current.runId, "cancel"], undefined);
+    const { run } = await client.cancelRun(this.current.runId);
     if (run.status !== "running" && run.status !== "pending") this.end();
   }
 
@@ -120,7 +121,7 @@ export class RunFollower {
     if (!this.current) return;
     // Only the question that is shown: a second click must not answer the next one.
     const { runId, resumed = 0 } = this.current;
-    const run = await post<Run>(["runs", runId, "answer"], { yes, resumed, ...(note ? { note } : {}) });
+    const run = await client.answerRun(runId, { yes, resumed, ...(note ? { note } : {}) });
     this.ended.delete(run.runId);
     this.follow(run);
   }

@@ -1,9 +1,9 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { messageOf, post, send, address, get } from "../lib/api";
+import { client, messageOf } from "../lib/api";
 import { cost, brief, plural, titleOf } from "../lib/format";
 import { go, restate, threadLink } from "../lib/router";
 import { useSignal } from "../lib/signal";
-import type { Run, Thread, ThreadStatus } from "../lib/types";
+import type { Thread, ThreadStatus } from "../lib/types";
 import { Empty, Failure, IconButton, Loading, Status, Tag, Time } from "../ui/bits";
 import { Icon } from "../ui/icons";
 import { Markdown } from "../ui/markdown";
@@ -100,13 +100,12 @@ function OpenThread({ model, thread, seq }: { model: ThreadModel; thread: Thread
     });
   const pin = (at: number, pinned: boolean) =>
     void attempt(async () => {
-      const url = address(["threads", model.id, "pins", String(at)]);
-      await send(pinned ? "PUT" : "DELETE", url);
+      await (pinned ? client.pinEvent(model.id, at) : client.unpinEvent(model.id, at));
       await model.refresh();
     });
   const setStatus = (status: ThreadStatus) =>
     void attempt(async () => {
-      model.thread.set(await post<Thread>(["threads", model.id, "status"], { status }));
+      model.thread.set(await client.setThreadStatus(model.id, { status }));
     });
 
   const busy = model.runs.busy;
@@ -263,7 +262,7 @@ function ThreadUsage({ id, revision }: { id: string; revision: number }) {
   useEffect(() => {
     const timer = setTimeout(async () => {
       try {
-        const { runs } = await get<{ runs: Run[] }>(["runs"], { threadId: id, limit: 500 });
+        const { runs } = await client.listRuns({ threadId: id, limit: 500 });
         if (runs.length === 0) return;
         const sum = (...names: string[]) =>
           runs.reduce((all, run) => names.reduce((part, name) => part + (run.usage?.[name] ?? 0), all), 0);

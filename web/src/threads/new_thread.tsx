@@ -1,9 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { agents, loadAgents } from "../lib/agents";
-import { messageOf, post } from "../lib/api";
+import { client, given, messageOf } from "../lib/api";
 import { go } from "../lib/router";
 import { useSignal } from "../lib/signal";
-import type { Run, Thread } from "../lib/types";
 import { Dialog } from "../ui/bits";
 
 export function NewThread({ onClose }: { onClose: () => void }) {
@@ -18,10 +17,9 @@ export function NewThread({ onClose }: { onClose: () => void }) {
   const create = async () => {
     setBusy(true);
     setError("");
-    const wanted = { ...(agent ? { agentId: agent } : {}), ...(title ? { title } : {}) };
     try {
-      const thread = await post<Thread>(["threads"], wanted);
-      if (text.trim()) await post<Run>(["runs"], { threadId: thread.threadId, text });
+      const thread = await client.createThread(given({ agentId: agent, title }));
+      if (text.trim()) await client.startRun({ threadId: thread.threadId, text });
       onClose();
       go(["thread", thread.threadId]);
     } catch (problem) {

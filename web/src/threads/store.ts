@@ -1,10 +1,10 @@
 // The list of threads: pages that were read, and what one asked for. It outlives the view, so that
 // going back finds the list as it was.
-import { get } from "../lib/api";
+import { client, given } from "../lib/api";
 import { onComeback, onFeed } from "../lib/feed";
 import { Heights } from "../lib/heights";
 import { Signal } from "../lib/signal";
-import { threadStatuses, type Thread, type ThreadPage, type ThreadStatus } from "../lib/types";
+import { threadStatuses, type Thread, type ThreadStatus } from "../lib/types";
 
 const kPage = 100;
 const kRefreshMs = 600;
@@ -85,7 +85,7 @@ class ThreadList {
 
   private query() {
     const { text, agent, status, metadata } = this.filter.value;
-    return { text: text.trim(), agentId: agent.trim(), status, metadata: metadataQuery(metadata) ?? "" };
+    return given({ text: text.trim(), agentId: agent.trim(), status, metadata: metadataQuery(metadata) });
   }
 
   async more(): Promise<void> {
@@ -94,7 +94,7 @@ class ThreadList {
     const turn = this.turn;
     const first = this.next === "";
     try {
-      const page = await get<ThreadPage>(["threads"], { ...this.query(), limit: kPage, cursor: this.next });
+      const page = await client.listThreads({ ...this.query(), limit: kPage, ...given({ cursor: this.next }) });
       if (turn !== this.turn) return;
       const known = new Set(this.rows.map((row) => row.threadId));
       this.rows.push(...page.threads.filter((row) => !known.has(row.threadId)));
@@ -112,9 +112,9 @@ class ThreadList {
   }
 
   private async count(turn: number): Promise<void> {
-    const query = this.query();
+    const { text: _text, status: _status, ...query } = this.query();
     const ask = async (status: ThreadStatus | "") => {
-      const page = await get<ThreadPage>(["threads"], { ...query, text: "", status, limit: 1, total: true });
+      const page = await client.listThreads({ ...query, ...given({ status }), limit: 1, total: true });
       return page.total ?? 0;
     };
     try {
@@ -146,7 +146,7 @@ class ThreadList {
     const turn = this.turn;
     if (this.error) return this.restart();
     try {
-      const page = await get<ThreadPage>(["threads"], { ...this.query(), limit: kPage });
+      const page = await client.listThreads({ ...this.query(), limit: kPage });
       if (turn !== this.turn) return;
       const fresh = new Set(page.threads.map((row) => row.threadId));
       const chosen = this.rows[this.selected]?.threadId;

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { get } from "../lib/api";
+import { client, given } from "../lib/api";
 import { clock, day, plural } from "../lib/format";
 import { link } from "../lib/router";
 import type { CheckpointEntry, Drift, ResumedCheckpoint } from "../lib/types";
@@ -15,7 +15,7 @@ export function CheckpointsView({ open }: { open: string | undefined }) {
   const [automatic, setAutomatic] = useState(true);
   const q = useCalm(words.trim(), 250);
   const { data, error, loading, again } = useData<{ checkpoints: CheckpointEntry[] }>(
-    (signal) => get<{ checkpoints: CheckpointEntry[] }>(["checkpoints"], { q, limit: 200 }, signal),
+    (signal) => client.listCheckpoints({ ...given({ q }), limit: 200 }, { signal }),
     [q],
   );
   const shown = (data?.checkpoints ?? []).filter((one) => automatic || one.type !== "auto-checkpoint");
@@ -117,7 +117,7 @@ function Entry({ entry, open }: { entry: CheckpointEntry; open: boolean }) {
 
 function Details({ id }: { id: string }) {
   const { data, error, loading, again } = useData<ResumedCheckpoint>(
-    (signal) => get<ResumedCheckpoint>(["checkpoints", id, "resume"], {}, signal),
+    async (signal) => (await client.resumeCheckpoint(id, { signal })) as unknown as ResumedCheckpoint,
     [id],
   );
   useEffect(() => document.querySelector(".checkpoint.open")?.scrollIntoView({ block: "nearest" }), [data]);

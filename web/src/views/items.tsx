@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { get, messageOf, post } from "../lib/api";
+import { client, messageOf } from "../lib/api";
 import type { Item, ItemList } from "../lib/types";
 import { Command, Dialog, Empty, Failure, Loading, Tag, Time } from "../ui/bits";
 import { Icon } from "../ui/icons";
@@ -18,7 +18,7 @@ export function ItemsView() {
   const [resolving, setResolving] = useState<Item | undefined>();
   const [making, setMaking] = useState(false);
   const { data, error, loading, again } = useData<ItemList>(
-    (signal) => get<ItemList>(["items"], { status }, signal),
+    (signal) => client.listItems({ status }, { signal }),
     [status],
   );
   const items = [...(data?.items ?? [])].sort((a, b) => b.vitality.value - a.vitality.value);
@@ -130,7 +130,7 @@ function Vitality({ item }: { item: Item }) {
 
 function Resolve({ item, onClose }: { item: Item; onClose: (done: boolean) => void }) {
   const resolve = (note: string) =>
-    post(["items", item.id, "resolve"], note ? { resolution_note: note } : {});
+    client.resolveItem(item.id, note ? { resolution_note: note } : {});
   return (
     <Ask title="Resolve this item" label="Note" placeholder="How it was settled" action="Resolve" work={resolve} onClose={onClose}>
       {item.text}
@@ -139,7 +139,7 @@ function Resolve({ item, onClose }: { item: Item; onClose: (done: boolean) => vo
 }
 
 function Create({ onClose }: { onClose: (done: boolean) => void }) {
-  const create = (text: string) => post(["items"], { text });
+  const create = (text: string) => client.createItem({ text });
   return (
     <Ask title="New work item" label="What is open" placeholder="Package name still undecided" action="Create" needed work={create} onClose={onClose} />
   );

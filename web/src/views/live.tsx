@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { get } from "../lib/api";
+import { client } from "../lib/api";
 import { following, onFeed, recent } from "../lib/feed";
 import { clock, moment } from "../lib/format";
 import { threadLink } from "../lib/router";
@@ -84,7 +84,7 @@ function Running() {
     };
   }, []);
   const { data } = useData<{ runs: Run[] }>(
-    (signal) => get<{ runs: Run[] }>(["runs"], { status: "running", limit: 50 }, signal),
+    (signal) => client.listRuns({ status: "running", limit: 50 }, { signal }),
     [Math.floor(turn / 3)],
   );
   if (!data || data.runs.length === 0) return null;

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { agents, loadAgents } from "../lib/agents";
-import { get, hasKey } from "../lib/api";
+import { client, given, hasKey } from "../lib/api";
 import { count, plural } from "../lib/format";
 import { plainText } from "../lib/markdown_text";
 import { place, restate, threadLink } from "../lib/router";
@@ -36,8 +36,8 @@ export function SearchView() {
   const { data, error, loading, again } = useData<SearchAnswer | undefined>(
     async (signal) => {
       if (asked === "") return undefined;
-      const whose = agent === "*" || (agent === "" && mayAll) ? { allAgents: true } : { agentId: agent };
-      return get<SearchAnswer>(["search"], { q: asked, limit: 20, context: 2, ...whose }, signal);
+      const whose = agent === "*" || (agent === "" && mayAll) ? { allAgents: true } : given({ agentId: agent });
+      return client.search({ q: asked, limit: 20, context: 2, ...whose }, { signal });
     },
     [asked, agent],
   );

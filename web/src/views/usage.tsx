@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { get } from "../lib/api";
+import { client } from "../lib/api";
 import { brief, cost, count, duration, plural } from "../lib/format";
 import type { UsageReport, UsageRow, UsageTotals } from "../lib/types";
 import { Command, Empty, Failure, Loading } from "../ui/bits";
@@ -30,7 +30,7 @@ export function UsageView() {
   const [measure, setMeasure] = useState<Measure>("tokens");
   const names = lastDays(days);
   const { data, error, loading, again } = useData<UsageReport>(
-    (signal) => get<UsageReport>(["usage"], { by: "day", split, since: names[0] + "T00:00:00Z" }, signal),
+    (signal) => client.getUsage({ by: "day", split, since: names[0] + "T00:00:00Z" }, { signal }),
     [days, split],
   );
   const rows = data?.rows ?? [];
