@@ -111,6 +111,32 @@ TEST_P(RunCancel, KeepsWhatSomebodyWroteJustBeforeTheRunDid) {
   EXPECT_THAT(path(thread_), ElementsAre("user: just before", "result"));
 }
 
+TEST_P(RunCancel, GoesBackToBeforeTheRunAlsoWhereThatWentOnFromAnEarlierEvent) {
+  must(run(thread_, "1"));
+  must(run(thread_, "2"));
+  RunRequest wrong = request("wrong");
+  wrong.base = 3;
+  take_back(runner(), start_wrong(runner(), wrong));
+  EXPECT_THAT(path(thread_), ElementsAre("user: 1", "result", "assistant: re: 1", "user: 2",
+                                         "result", "assistant: re: 2", "result"));
+}
+
+TEST_P(RunCancel, DoesNotBringBackWhatTheRunHadTakenBack) {
+  must(run(thread_, "before"));
+  start_wrong(runner(), request("wrong"));
+  log_.clear();
+  RunRequest second = request("second");
+  second.multitask = Multitask::kRollback;
+  take_back(runner(), start_wrong(runner(), second));
+  log_.clear();
+  second.base = 1;
+  start_wrong(runner(), request("wrong again"));
+  log_.clear();
+  take_back(runner(), start_wrong(runner(), second));
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before",
+                                         "result", "result", "result", "result"));
+}
+
 TEST_P(RunCancel, TakesBackARunOfAnotherProcess) {
   const std::string wrong = start_wrong(runner(), request("wrong"));
   Runner elsewhere(store(), agents_, options());
