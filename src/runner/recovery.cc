@@ -119,13 +119,12 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   run->ended_at = parts.clock.now();
   SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
   if (manifest) SKEIN_TRY(mark_end(parts.store, *manifest, *run, token));
-  // Its process may have died before it heard of that.
+  // Its process may have died before it did that.
   SKEIN_ASSIGN(const auto request, parts.book.stop_request(run->id));
   if (request && JsonFields(request->bytes).take_bool("rollBack").value_or(false)) {
     SKEIN_ASSIGN(run->rolled_back, take_back(parts.store, *run, token));
   }
-  SKEIN_TRY(parts.book.finish(parts.store, *run, token));
-  if (request) SKEIN_TRY(parts.book.forget_stop_request(*request));
+  SKEIN_TRY(parts.book.finish(parts.store, *run, token, request.has_value()));
   if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
   return {};
 }

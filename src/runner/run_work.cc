@@ -393,7 +393,7 @@ Result<void> RunWork::close(RunStatus status, LastWords last) {
     Run record = run_;
     if (!put(in, last, record)) return;
     marked = mark_end(in, manifest_, record, token_);
-    finished = parts_.book.finish(in, record, token_);
+    finished = parts_.book.finish(in, record, token_, live_.rolls_back);
     given_back = finished && Turns::give_back(in, run_.thread, token_);
   }));
   SKEIN_TRY(settle(last));
@@ -445,7 +445,7 @@ Result<void> RunWork::settle_record(Result<void> finished) {
   if (refused(ErrorCode::kFenced) || refused(ErrorCode::kNotFound)) {
     const auto thread = parts_.store.get(run_.thread);
     if (!thread || *thread) return fail(ErrorCode::kFenced, finished.error().message);
-    finished = parts_.book.finish_unfenced(run_);
+    finished = parts_.book.finish_unfenced(run_, live_.rolls_back);
   }
   // Left open, it is closed by the next run on the thread, or at the next start.
   if (!finished) parts_.log("run " + run_.id + ": record: " + finished.error().message);
