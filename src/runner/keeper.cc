@@ -123,12 +123,13 @@ void Keeper::care_for_waiting() {
       continue;
     }
     for (const auto& run : runs) {
-      const Version version = run->waiting_version;
+      Version version = run->waiting_version;
       if (!promise || version == 0 || run->resumes) continue;
       const Run record = run->view(0, 0, 0).run;
       const auto renewed = parts_.book.renew_pending(record, version, parts_.options.lease);
-      // What closed it meanwhile is noticed when its turn comes.
-      if (renewed) run->waiting_version = *renewed;
+      // What closed it meanwhile is noticed when its turn comes; and one that began meanwhile waits
+      // with nothing any more.
+      if (renewed) run->waiting_version.compare_exchange_strong(version, *renewed);
     }
   }
 }

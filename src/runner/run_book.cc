@@ -251,7 +251,7 @@ Result<void> RunBook::close_waiting(const Run& run) {
   constexpr int kAttempts = 100;
   for (int attempt = 1;; ++attempt) {
     SKEIN_ASSIGN(const auto open, find_open(run.id));
-    if (!open) return {};
+    if (!open || open->state != OpenRun::State::kPending) return {};
     auto closed = close_unheld(run, *open);
     if (closed || closed.error().code != ErrorCode::kConflict || attempt == kAttempts) {
       return closed;

@@ -72,7 +72,8 @@ class RunBook {
   // The end of a run that nobody works on: one that waited, or asked. kConflict: it moved on. With
   // effects left to do, they become ours.
   Result<void> close_unheld(const Run& run, const OpenRun& open);
-  // The same for a run of ours that waited, whose promise may be renewed at the same time.
+  // The same for a run of ours that waited, whose promise may be renewed at the same time. One that
+  // began is left to whoever has the lease.
   Result<void> close_waiting(const Run& run);
   // Takes effects over from a process that died. kConflict: another one did.
   Result<void> claim_effects(const OpenRun& open);
