@@ -96,14 +96,15 @@ Result<bool> close_without_thread(const RunnerParts& parts, const OpenRun& open)
   return unless_moved_on(parts.book.close_unheld(*run, open));
 }
 
-// Whether it is: others may have written since, and then it stays.
-Result<bool> take_back(Store& store, const Run& run, LeaseToken token) {
-  if (run.status != RunStatus::kInterrupted || run.first_seq == 0) return false;
-  SKEIN_ASSIGN(const auto back,
-               find_way_back(store, run.thread, run.first_seq, std::span(&run.id, 1)));
-  if (!back) return false;
-  const Append append = going_back(run.thread, *back, token);
-  const auto gone = store.append(std::span(&append, 1)).front();
+bool asks_to_roll_back(const Record& request) {
+  return JsonFields(request.bytes).take_bool("rollBack").value_or(false);
+}
+
+// Whether it is left behind: others may have written since, and then it stays.
+Result<bool> go_back(Writes& in, const Run& run, const WayBack& back, LeaseToken token) {
+  if (back.gone) return true;
+  const Append append = going_back(run.thread, back, token);
+  const auto gone = in.append(std::span(&append, 1)).front();
   if (!gone && gone.error().code == ErrorCode::kConflict) return false;
   SKEIN_TRY(gone);
   return true;
@@ -118,13 +119,23 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   close_by_traces(*run, traces, parts.effects);
   run->ended_at = parts.clock.now();
   SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
-  if (manifest) SKEIN_TRY(mark_end(parts.store, *manifest, *run, token));
-  // Its process may have died before it did that.
+  // Its process may have died before it did that, or said that it had.
   SKEIN_ASSIGN(const auto request, parts.book.stop_request(run->id));
-  if (request && JsonFields(request->bytes).take_bool("rollBack").value_or(false)) {
-    SKEIN_ASSIGN(run->rolled_back, take_back(parts.store, *run, token));
+  std::optional<WayBack> back;
+  if (request && asks_to_roll_back(*request) && run->status == RunStatus::kInterrupted &&
+      run->first_seq != 0) {
+    SKEIN_ASSIGN(back, find_way_back(parts.store, run->thread, run->first_seq, {&run->id, 1}));
   }
-  SKEIN_TRY(parts.book.finish(parts.store, *run, token, request.has_value()));
+  const auto put_end = [&](Writes& in) -> Result<void> {
+    if (manifest) SKEIN_TRY(mark_end(in, *manifest, *run, token));
+    if (back) {
+      SKEIN_ASSIGN(run->rolled_back, go_back(in, *run, *back, token));
+    }
+    return parts.book.finish(in, *run, token, request.has_value());
+  };
+  Result<void> closed;
+  SKEIN_TRY(parts.store.together([&](Writes& in) { closed = put_end(in); }));
+  SKEIN_TRY(closed);
   if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
   return {};
 }

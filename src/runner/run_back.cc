@@ -49,7 +49,7 @@ Result<std::optional<RunWork::TakenBack>> RunWork::way_back(
   }
   if (ids.empty()) return std::nullopt;
   SKEIN_ASSIGN(const auto way, find_way_back(parts_.store, run_.thread, first, ids));
-  if (!way) return std::nullopt;
+  if (!way || way->gone) return std::nullopt;
   back.way = *way;
   return back;
 }
@@ -58,7 +58,7 @@ std::optional<Append> RunWork::own_way_back() const {
   const auto back =
       find_way_back(parts_.store, run_.thread, run_.first_seq, std::span(&run_.id, 1));
   if (!back) parts_.log("run " + run_.id + ": is not taken back: " + back.error().message);
-  if (!back || !*back) return std::nullopt;
+  if (!back || !*back || (*back)->gone) return std::nullopt;
   return going_back(run_.thread, **back, token_);
 }
 

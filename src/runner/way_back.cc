@@ -15,8 +15,14 @@ Result<std::optional<WayBack>> find_way_back(Store& store, ThreadId thread, Seq 
   ReadRange range;
   range.from = first;
   SKEIN_TRY(store.read(thread, range, [&](Event& event) {
-    back.last = event.seq;
-    alone = std::find(run_ids.begin(), run_ids.end(), run_of(event)) != run_ids.end();
+    const bool theirs = std::find(run_ids.begin(), run_ids.end(), run_of(event)) != run_ids.end();
+    if (back.gone) {
+      alone = !theirs;
+    } else if (theirs) {
+      back.last = event.seq;
+    } else {
+      alone = back.gone = same_event(event, return_to(back.to));
+    }
     return alone;
   }));
   if (!alone) return std::nullopt;

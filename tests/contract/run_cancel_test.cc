@@ -221,6 +221,23 @@ TEST_P(RunCancel, IsHeardOfByWhoeverClosesARunOfAProcessThatIsGone) {
   EXPECT_EQ(must(store().get(thread_))->extra.text().find("runStatus"), std::string::npos);
 }
 
+TEST_P(RunCancel, IsSaidInTheRecordAlsoWhereWhoeverWentBackDidNotGetToThat) {
+  must_append(store(), thread_, message("before"));
+  const std::string wrong = leave_behind();
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  ASSERT_TRUE(elsewhere.ask_to_stop(wrong, true).has_value());
+  ForgetfulStore forgetful(store());
+  {
+    Runner dies(forgetful, agents_, options());
+    EXPECT_TRUE(fails(dies.recover(), ErrorCode::kIo));
+  }
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
+  EXPECT_EQ(must(runner().recover()).closed, 1U);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
 TEST_P(RunCancel, IsDoneByOthersWhereTheProcessDoesNotGetToItThatHeardOfIt) {
   HeardStore heard(store());
   Runner owner(heard, agents_, options());
