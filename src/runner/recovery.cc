@@ -12,9 +12,7 @@
 namespace skein {
 namespace {
 
-constexpr std::uint64_t kLookedAt = 10'000;  // events of a thread, from the newest
-
-// What the run got to write, from the end of the thread back.
+// What the run got to write.
 struct Traces {
   std::optional<RunResult> result;
   std::optional<Seq> response;  // behind the result
@@ -22,13 +20,15 @@ struct Traces {
   Seq last = 0;
 };
 
+// From the end of the thread back to where the run began, however far that is: part of a run must
+// not be taken for all of it.
 Result<Traces> traces_of(Store& store, const Run& run) {
+  const Seq first = run.first_seq > 0 ? run.first_seq : run.base_seq + 1;
   Traces traces;
   ReadRange range;
   range.direction = Direction::kBackward;
-  range.limit = kLookedAt;
   SKEIN_TRY(store.read(run.thread, range, [&](Event& event) {
-    if (event.seq <= run.base_seq) return false;
+    if (event.seq < first) return false;
     if (run_of(event) != run.id) return true;
     if (traces.last == 0) traces.last = event.seq;
     traces.first = event.seq;

@@ -1,4 +1,5 @@
 // Runs that are stopped and taken back, on every backend, wherever they are.
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <future>
@@ -102,7 +103,7 @@ class RunCancel : public RunContract {
     EXPECT_EQ(must(runner.wait(id)).status, RunStatus::kInterrupted);
   }
   // A run that a process which is gone by now had at work.
-  std::string leave_behind() {
+  std::string leave_behind(std::size_t events = 1) {
     skein::Run run;
     run.id = "0199a3b0-5d1c-7000-8123-" + thread_.str();
     run.thread = thread_;
@@ -117,9 +118,15 @@ class RunCancel : public RunContract {
     process.insert(process.rfind('/'), "0");
     RunBook book(store(), clock(), process);
     EXPECT_TRUE(book.begin(store(), run, lease.token, std::nullopt).has_value());
-    Event said = message("wrong");
-    said.metadata = Json::trusted(R"({"runId":")" + run.id + R"("})");
-    must_append(store(), thread_, said);
+    Append said;
+    said.thread = thread_;
+    said.event = message("wrong");
+    said.event.metadata = Json::trusted(R"({"runId":")" + run.id + R"("})");
+    constexpr std::size_t kAtOnce = 1000;
+    for (std::size_t left = events; left > 0; left -= std::min(left, kAtOnce)) {
+      const std::vector<Append> some(std::min(left, kAtOnce), said);
+      for (const auto& appended : store().append(some)) must(appended);
+    }
     return run.id;
   }
 
@@ -206,6 +213,16 @@ TEST_P(RunCancel, TakesBackARunOfAProcessThatIsGone) {
   EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
   EXPECT_THAT(path(thread_), ElementsAre("result"));
   EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
+TEST_P(RunCancel, TakesAllOfALongRunBackOfAProcessThatIsGone) {
+  must_append(store(), thread_, message("before"));
+  const std::string wrong = leave_behind(12'000);
+  take_back(runner(), wrong);
+  const skein::Run run = must(runner().get(wrong));
+  EXPECT_TRUE(run.rolled_back);
+  EXPECT_EQ(run.first_seq, 2U);
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
 }
 
 TEST_P(RunCancel, IsHeardOfByWhoeverClosesARunOfAProcessThatIsGone) {
