@@ -73,23 +73,28 @@ void Keeper::hear_stop_requests(const std::vector<std::shared_ptr<LiveRun>>& liv
   for (const Record& request : *requests) {
     JsonFields fields(request.bytes);
     const std::string run_id = fields.take_string("runId").value_or("");
+    const bool roll_back = fields.take_bool("rollBack").value_or(false);
+    const Timestamp at = fields.take_time("at").value_or(Timestamp{0});
     const auto here =
         std::find_if(live.begin(), live.end(), [&](const auto& run) { return run->id == run_id; });
-    bool done = here != live.end();
-    if (done) {
-      if (fields.take_bool("rollBack").value_or(false)) (*here)->rolls_back = true;
+    if (here != live.end()) {
+      if (roll_back) (*here)->rolls_back = true;
       (*here)->stop(StopReason::kUser);
     }
-    // One that came too late, or that nobody is there to hear.
-    const std::int64_t age =
-        parts_.clock.now().ms() - fields.take_time("at").value_or(Timestamp{0}).ms();
-    if (!done && age > kOldRequestMs) done = true;
-    if (done) {
-      if (auto gone = parts_.book.forget_stop_request(request); !gone) {
-        parts_.log("request to stop run " + run_id + ": " + gone.error().message);
-      }
+    const bool done = here != live.end() ? !roll_back : is_too_late(run_id, roll_back, at);
+    if (!done) continue;
+    if (auto gone = parts_.book.forget_stop_request(request); !gone) {
+      parts_.log("request to stop run " + run_id + ": " + gone.error().message);
     }
   }
+}
+
+// Or nobody is there to hear it, and whoever closes the run has no use for it.
+bool Keeper::is_too_late(std::string_view run_id, bool roll_back, Timestamp asked_at) const {
+  if (parts_.clock.now().ms() - asked_at.ms() <= kOldRequestMs) return false;
+  if (!roll_back) return true;
+  const auto open = parts_.book.find_open(run_id);
+  return open && !(*open && (*open)->at_work());
 }
 
 void Keeper::end_late_ones(const std::vector<std::shared_ptr<LiveRun>>& live) {
@@ -118,12 +123,13 @@ void Keeper::care_for_waiting() {
       continue;
     }
     for (const auto& run : runs) {
-      const Version version = run->waiting_version;
+      Version version = run->waiting_version;
       if (!promise || version == 0 || run->resumes) continue;
       const Run record = run->view(0, 0, 0).run;
       const auto renewed = parts_.book.renew_pending(record, version, parts_.options.lease);
-      // What closed it meanwhile is noticed when its turn comes.
-      if (renewed) run->waiting_version = *renewed;
+      // What closed it meanwhile is noticed when its turn comes; and one that began meanwhile waits
+      // with nothing any more.
+      if (renewed) run->waiting_version.compare_exchange_strong(version, *renewed);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <stop_token>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -34,6 +35,7 @@ class Keeper {
   void renew(const std::vector<std::shared_ptr<LiveRun>>& live);
 
   void hear_stop_requests(const std::vector<std::shared_ptr<LiveRun>>& live);
+  bool is_too_late(std::string_view run_id, bool roll_back, Timestamp asked_at) const;
   void end_late_ones(const std::vector<std::shared_ptr<LiveRun>>& live);
   void care_for_waiting();
   void renew_one(LiveRun& run);

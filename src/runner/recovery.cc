@@ -12,9 +12,7 @@
 namespace skein {
 namespace {
 
-constexpr std::uint64_t kLookedAt = 10'000;  // events of a thread, from the newest
-
-// What the run got to write, from the end of the thread back.
+// What the run got to write.
 struct Traces {
   std::optional<RunResult> result;
   std::optional<Seq> response;  // behind the result
@@ -22,13 +20,15 @@ struct Traces {
   Seq last = 0;
 };
 
+// From the end of the thread back to where the run began, however far that is: part of a run must
+// not be taken for all of it.
 Result<Traces> traces_of(Store& store, const Run& run) {
+  const Seq first = run.first_seq > 0 ? run.first_seq : run.base_seq + 1;
   Traces traces;
   ReadRange range;
   range.direction = Direction::kBackward;
-  range.limit = kLookedAt;
   SKEIN_TRY(store.read(run.thread, range, [&](Event& event) {
-    if (event.seq <= run.base_seq) return false;
+    if (event.seq < first) return false;
     if (run_of(event) != run.id) return true;
     if (traces.last == 0) traces.last = event.seq;
     traces.first = event.seq;
@@ -96,14 +96,15 @@ Result<bool> close_without_thread(const RunnerParts& parts, const OpenRun& open)
   return unless_moved_on(parts.book.close_unheld(*run, open));
 }
 
-// Whether it is: others may have written since, and then it stays.
-Result<bool> take_back(Store& store, const Run& run, LeaseToken token) {
-  if (run.status != RunStatus::kInterrupted || run.first_seq == 0) return false;
-  SKEIN_ASSIGN(const auto back,
-               find_way_back(store, run.thread, run.first_seq, std::span(&run.id, 1)));
-  if (!back) return false;
-  const Append append = going_back(run.thread, *back, token);
-  const auto gone = store.append(std::span(&append, 1)).front();
+bool asks_to_roll_back(const Record& request) {
+  return JsonFields(request.bytes).take_bool("rollBack").value_or(false);
+}
+
+// Whether it is left behind: others may have written since, and then it stays.
+Result<bool> go_back(Writes& in, const Run& run, const WayBack& back, LeaseToken token) {
+  if (back.gone) return true;
+  const Append append = going_back(run.thread, back, token);
+  const auto gone = in.append(std::span(&append, 1)).front();
   if (!gone && gone.error().code == ErrorCode::kConflict) return false;
   SKEIN_TRY(gone);
   return true;
@@ -118,14 +119,23 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   close_by_traces(*run, traces, parts.effects);
   run->ended_at = parts.clock.now();
   SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
-  if (manifest) SKEIN_TRY(mark_end(parts.store, *manifest, *run, token));
-  // Its process may have died before it heard of that.
+  // Its process may have died before it did that, or said that it had.
   SKEIN_ASSIGN(const auto request, parts.book.stop_request(run->id));
-  if (request && JsonFields(request->bytes).take_bool("rollBack").value_or(false)) {
-    SKEIN_ASSIGN(run->rolled_back, take_back(parts.store, *run, token));
+  std::optional<WayBack> back;
+  if (request && asks_to_roll_back(*request) && run->status == RunStatus::kInterrupted &&
+      run->first_seq != 0) {
+    SKEIN_ASSIGN(back, find_way_back(parts.store, run->thread, run->first_seq, {&run->id, 1}));
   }
-  SKEIN_TRY(parts.book.finish(parts.store, *run, token));
-  if (request) SKEIN_TRY(parts.book.forget_stop_request(*request));
+  const auto put_end = [&](Writes& in) -> Result<void> {
+    if (manifest) SKEIN_TRY(mark_end(in, *manifest, *run, token));
+    if (back) {
+      SKEIN_ASSIGN(run->rolled_back, go_back(in, *run, *back, token));
+    }
+    return parts.book.finish(in, *run, token, request.has_value());
+  };
+  Result<void> closed;
+  SKEIN_TRY(parts.store.together([&](Writes& in) { closed = put_end(in); }));
+  SKEIN_TRY(closed);
   if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
   return {};
 }

@@ -1,6 +1,5 @@
 // Runs that were stopped for this one are taken back.
 #include <algorithm>
-#include <iterator>
 #include <span>
 #include <utility>
 
@@ -8,6 +7,11 @@
 #include "runner/run_work.h"
 
 namespace skein {
+namespace {
+
+bool is_left_behind(std::optional<Seq> seq, const WayBack& way) { return seq && *seq > way.to; }
+
+}  // namespace
 
 Result<RunOutcome> RunWork::only_roll_back(const std::vector<std::string>& roll_back) {
   const auto go_back = [&]() -> Result<void> {
@@ -16,10 +20,7 @@ Result<RunOutcome> RunWork::only_roll_back(const std::vector<std::string>& roll_
     SKEIN_ASSIGN(const auto back, way_back(roll_back));
     if (!back) return {};
     Result<bool> gone;
-    SKEIN_TRY(parts_.store.together([&](Writes& in) {
-      std::vector<Result<Appended>> nothing;
-      gone = put_way_back(in, *back, {}, nothing);
-    }));
+    SKEIN_TRY(parts_.store.together([&](Writes& in) { gone = put_way_back(in, *back); }));
     SKEIN_TRY(gone);
     return {};
   };
@@ -48,7 +49,7 @@ Result<std::optional<RunWork::TakenBack>> RunWork::way_back(
   }
   if (ids.empty()) return std::nullopt;
   SKEIN_ASSIGN(const auto way, find_way_back(parts_.store, run_.thread, first, ids));
-  if (!way) return std::nullopt;
+  if (!way || way->gone) return std::nullopt;
   back.way = *way;
   return back;
 }
@@ -57,7 +58,7 @@ std::optional<Append> RunWork::own_way_back() const {
   const auto back =
       find_way_back(parts_.store, run_.thread, run_.first_seq, std::span(&run_.id, 1));
   if (!back) parts_.log("run " + run_.id + ": is not taken back: " + back.error().message);
-  if (!back || !*back) return std::nullopt;
+  if (!back || !*back || (*back)->gone) return std::nullopt;
   return going_back(run_.thread, **back, token_);
 }
 
@@ -65,32 +66,27 @@ bool RunWork::put_input(Writes& in, const std::vector<Append>& appends,
                         const std::optional<TakenBack>& back,
                         std::vector<Result<Appended>>& answers) const {
   Result<bool> gone = false;
-  if (back) gone = put_way_back(in, *back, appends, answers);
+  if (back) gone = put_way_back(in, *back);
   if (!gone) {
     answers.emplace_back(tl::unexpected(std::move(gone).error()));
     return false;
   }
-  if (!*gone && !appends.empty()) answers = in.append(appends);
-  return *gone;
+  if (appends.empty()) return *gone;
+  if (!*gone || !is_left_behind(appends.front().event.base, back->way)) {
+    answers = in.append(appends);
+    return *gone;
+  }
+  std::vector<Append> after = appends;
+  after.front().event.base.reset();
+  answers = in.append(after);
+  return true;
 }
 
-Result<bool> RunWork::put_way_back(Writes& in, const TakenBack& back,
-                                   const std::vector<Append>& appends,
-                                   std::vector<Result<Appended>>& answers) const {
-  Append first = going_back(run_.thread, back.way, token_);
-  if (!appends.empty()) {
-    first.event = appends.front().event;
-    first.event.base = back.way.to;
-  }
-  auto gone = in.append(std::span(&first, 1));
-  if (!gone.front() && gone.front().error().code == ErrorCode::kConflict) return false;
-  SKEIN_TRY(gone.front());
-  if (gone.front()->repeated) return false;
-  if (!appends.empty()) answers = std::move(gone);
-  if (appends.size() > 1) {
-    auto rest = in.append(std::span(appends).subspan(1));
-    std::move(rest.begin(), rest.end(), std::back_inserter(answers));
-  }
+Result<bool> RunWork::put_way_back(Writes& in, const TakenBack& back) const {
+  const Append append = going_back(run_.thread, back.way, token_);
+  const auto gone = in.append(std::span(&append, 1)).front();
+  if (!gone && gone.error().code == ErrorCode::kConflict) return false;
+  SKEIN_TRY(gone);
   for (const KnownRun& other : back.runs) {
     const auto marked = parts_.book.put(in, other, token_);
     // One that was deleted meanwhile stays so.
@@ -98,6 +94,13 @@ Result<bool> RunWork::put_way_back(Writes& in, const TakenBack& back,
     parts_.log("run " + other.run.id + ", taken back: " + marked.error().message);
   }
   return true;
+}
+
+void RunWork::go_on_after(const WayBack& way) {
+  const std::optional<Seq> asked = writer_.pending_base();
+  if (asked && !is_left_behind(asked, way)) return;
+  run_.base_seq = way.last + 1;
+  writer_.continue_from(std::nullopt);
 }
 
 }  // namespace skein

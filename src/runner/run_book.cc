@@ -231,6 +231,8 @@ Result<void> RunBook::close_unheld(const Run& run, const OpenRun& open) {
   gone.expect_version = open.version;
   std::vector<RecordWrite> writes{run_write(run)};
   add_end_writes(run, writes);
+  SKEIN_ASSIGN(const auto request, stop_request(run.id));
+  if (request) writes.push_back(delete_record(kStops, request->key));
   // One batch cannot delete and write the same key.
   const auto same_key = [&](const RecordWrite& write) {
     return write.collection == kOpen && write.key == open.key;
@@ -249,7 +251,7 @@ Result<void> RunBook::close_waiting(const Run& run) {
   constexpr int kAttempts = 100;
   for (int attempt = 1;; ++attempt) {
     SKEIN_ASSIGN(const auto open, find_open(run.id));
-    if (!open) return {};
+    if (!open || open->state != OpenRun::State::kPending) return {};
     auto closed = close_unheld(run, *open);
     if (closed || closed.error().code != ErrorCode::kConflict || attempt == kAttempts) {
       return closed;
@@ -330,9 +332,15 @@ Result<void> RunBook::take_back(Writes& store, const Run& run, LeaseToken token)
   return {};
 }
 
-Result<void> RunBook::finish(Writes& store, const Run& run, LeaseToken token) const {
+std::vector<RecordWrite> RunBook::finish_writes(const Run& run, bool heard) const {
   std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
   add_end_writes(run, writes);
+  if (heard) writes.push_back(delete_record(kStops, key_of(run.id)));
+  return writes;
+}
+
+Result<void> RunBook::finish(Writes& store, const Run& run, LeaseToken token, bool heard) const {
+  std::vector<RecordWrite> writes = finish_writes(run, heard);
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};
@@ -355,10 +363,8 @@ Result<void> RunBook::take_back_ended(Writes& store, const Run& run, LeaseToken 
   return {};
 }
 
-Result<void> RunBook::finish_unfenced(const Run& run) {
-  std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
-  add_end_writes(run, writes);
-  SKEIN_TRY(store_.write(writes));
+Result<void> RunBook::finish_unfenced(const Run& run, bool heard) {
+  SKEIN_TRY(store_.write(finish_writes(run, heard)));
   return {};
 }
 
@@ -401,8 +407,11 @@ Result<std::vector<Record>> RunBook::stop_requests() const {
 }
 
 Result<void> RunBook::forget_stop_request(const Record& request) {
-  const RecordWrite write = delete_record(kStops, request.key);
-  SKEIN_TRY(store_.write(std::span(&write, 1)));
+  RecordWrite write = delete_record(kStops, request.key);
+  write.expect_version = request.version;
+  const auto gone = store_.write(std::span(&write, 1));
+  if (!gone && gone.error().code == ErrorCode::kConflict) return {};
+  SKEIN_TRY(gone);
   return {};
 }
 

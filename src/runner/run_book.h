@@ -72,7 +72,8 @@ class RunBook {
   // The end of a run that nobody works on: one that waited, or asked. kConflict: it moved on. With
   // effects left to do, they become ours.
   Result<void> close_unheld(const Run& run, const OpenRun& open);
-  // The same for a run of ours that waited, whose promise may be renewed at the same time.
+  // The same for a run of ours that waited, whose promise may be renewed at the same time. One that
+  // began is left to whoever has the lease.
   Result<void> close_waiting(const Run& run);
   // Takes effects over from a process that died. kConflict: another one did.
   Result<void> claim_effects(const OpenRun& open);
@@ -92,25 +93,27 @@ class RunBook {
   Result<void> begin_first(Writes& store, const Run& run, LeaseToken token) const;
   // Undoes that: back to nothing.
   Result<void> take_back(Writes& store, const Run& run, LeaseToken token) const;
-  // The end, or a question; with the usage.
-  Result<void> finish(Writes& store, const Run& run, LeaseToken token) const;
+  // The end, or a question; with the usage. `heard`: and without the request to stop it.
+  Result<void> finish(Writes& store, const Run& run, LeaseToken token, bool heard) const;
   // From nothing to the end. kConflict: another run has its id.
   Result<void> put_ended(Writes& store, const Run& run, LeaseToken token) const;
   // Undoes that.
   Result<void> take_back_ended(Writes& store, const Run& run, LeaseToken token) const;
   // The same as finish() for a thread that is gone, with its leases.
-  Result<void> finish_unfenced(const Run& run);
+  Result<void> finish_unfenced(const Run& run, bool heard);
   // A record that is there. kConflict: it was deleted, or changed, meanwhile.
   Result<void> put(Writes& store, const KnownRun& known, LeaseToken token) const;
   // An entry whose record is not there.
   Result<void> forget_running(const OpenRun& open, LeaseToken token);
 
-  // --- Requests to other processes ---
-  // `roll_back`: and to be taken back. Such a request is not replaced by one without.
+  // --- Requests to whoever has the run, or closes it ---
+  // `roll_back`: and to be taken back. Such a request is not replaced by one without, and stays
+  // until the run is closed: whoever hears of it may die before that.
   Result<void> ask_to_stop(std::string_view run_id, bool roll_back);
   Result<std::vector<Record>> stop_requests() const;
   // Nothing: nobody asked, or it was heard.
   Result<std::optional<Record>> stop_request(std::string_view run_id) const;
+  // Unless it was replaced meanwhile.
   Result<void> forget_stop_request(const Record& request);
 
  private:
@@ -120,6 +123,7 @@ class RunBook {
   std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
                         std::chrono::milliseconds promise) const;
   void add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;
+  std::vector<RecordWrite> finish_writes(const Run& run, bool heard) const;
 
   Store& store_;
   Clock& clock_;

@@ -95,17 +95,12 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
                               Result<void>& input) {
   SKEIN_TRY(load_manifest());
   SKEIN_TRY(settle_what_was_left());
-  run_.base_seq = manifest_.last_seq;
-  if (request.base) {
-    run_.base_seq = *request.base;
-    writer_.continue_from(*request.base);
-  }
   const std::vector<Event> events = input_events(request.input, run_.id);
-  SKEIN_ASSIGN(auto back, way_back(roll_back));
   std::optional<Seq> base = request.base;
   if (!base && !events.empty()) base = events.front().base;
-  if (back && base && *base < back->way.first)
-    back->way.to = *base;  // what it is to go on from stays
+  run_.base_seq = base.value_or(manifest_.last_seq);
+  writer_.continue_from(base);
+  SKEIN_ASSIGN(const auto back, way_back(roll_back));
   return begin(events, back, input);
 }
 
@@ -167,10 +162,7 @@ Result<void> RunWork::begin(const std::vector<Event>& events, const std::optiona
   }
   if (!begun) return begun;
   live_.waiting_version = 0;
-  if (gone_back) {
-    run_.base_seq = back->way.to;
-    writer_.continue_from(std::nullopt);
-  }
+  if (gone_back) go_on_after(back->way);
   live_.tell_run(run_);
   input = note_input(events, answers);
   return {};
@@ -401,7 +393,7 @@ Result<void> RunWork::close(RunStatus status, LastWords last) {
     Run record = run_;
     if (!put(in, last, record)) return;
     marked = mark_end(in, manifest_, record, token_);
-    finished = parts_.book.finish(in, record, token_);
+    finished = parts_.book.finish(in, record, token_, live_.rolls_back);
     given_back = finished && Turns::give_back(in, run_.thread, token_);
   }));
   SKEIN_TRY(settle(last));
@@ -453,7 +445,7 @@ Result<void> RunWork::settle_record(Result<void> finished) {
   if (refused(ErrorCode::kFenced) || refused(ErrorCode::kNotFound)) {
     const auto thread = parts_.store.get(run_.thread);
     if (!thread || *thread) return fail(ErrorCode::kFenced, finished.error().message);
-    finished = parts_.book.finish_unfenced(run_);
+    finished = parts_.book.finish_unfenced(run_, live_.rolls_back);
   }
   // Left open, it is closed by the next run on the thread, or at the next start.
   if (!finished) parts_.log("run " + run_.id + ": record: " + finished.error().message);

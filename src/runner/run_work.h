@@ -84,10 +84,11 @@ class RunWork {
   bool put_input(Writes& in, const std::vector<Append>& appends,
                  const std::optional<TakenBack>& back,
                  std::vector<Result<Appended>>& answers) const;
-  // The appends, the first from there, or an event that only goes back; then the marks. False:
-  // others wrote meanwhile, and nothing is written. An error: the first was refused.
-  Result<bool> put_way_back(Writes& in, const TakenBack& back, const std::vector<Append>& appends,
-                            std::vector<Result<Appended>>& answers) const;
+  // An event that only goes back, so that this run can be taken back without the others coming
+  // back; then the marks. False: others wrote meanwhile, and nothing is written.
+  Result<bool> put_way_back(Writes& in, const TakenBack& back) const;
+  // Where it goes on from, now that they are left behind.
+  void go_on_after(const WayBack& way);
 
   // --- The engine and its tools; run_turns.cc ---
   Result<Response> converse();

@@ -371,8 +371,12 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
 Result<bool> Runner::Impl::cancel(std::string_view run_id, const CancelOptions& options) {
   SKEIN_TRY(thread_of_run(run_id));
   if (const auto live = find_live(run_id)) {
+    // For whoever has to close it, if this process dies first.
+    Result<void> asked;
+    if (options.roll_back) asked = book_.ask_to_stop(run_id, true);
     if (options.roll_back) live->rolls_back = true;
     live->stop(StopReason::kUser);
+    SKEIN_TRY(asked);
     return true;
   }
   SKEIN_ASSIGN(const auto run, book_.find(run_id));

@@ -10,15 +10,19 @@ namespace skein {
 
 Result<std::optional<WayBack>> find_way_back(Store& store, ThreadId thread, Seq first,
                                              std::span<const std::string> run_ids) {
-  WayBack back{.to = first - 1, .first = first, .last = first};
+  WayBack back{.to = first - 1, .last = first};
   bool alone = true;
   ReadRange range;
   range.from = first;
   SKEIN_TRY(store.read(thread, range, [&](Event& event) {
-    // Others may have written after the run took down where it began: its event knows better.
-    if (event.seq == first && event.base) back.to = *event.base;
-    back.last = event.seq;
-    alone = std::find(run_ids.begin(), run_ids.end(), run_of(event)) != run_ids.end();
+    const bool theirs = std::find(run_ids.begin(), run_ids.end(), run_of(event)) != run_ids.end();
+    if (back.gone) {
+      alone = !theirs;
+    } else if (theirs) {
+      back.last = event.seq;
+    } else {
+      alone = back.gone = same_event(event, return_to(back.to));
+    }
     return alone;
   }));
   if (!alone) return std::nullopt;

@@ -11,9 +11,9 @@
 namespace skein {
 
 struct WayBack {
-  Seq to = 0;     // what is gone on from: where the first of their events does
-  Seq first = 0;  // of their events
-  Seq last = 0;   // likewise: the last of the thread, unless others write meanwhile
+  Seq to = 0;         // the end of the thread before their events, whatever those continue from
+  Seq last = 0;       // of their events: the last of the thread, unless others write meanwhile
+  bool gone = false;  // somebody went back right after them: there is nothing left to do
 };
 
 // For runs whose first event that is. Nothing: others wrote since, and what they wrote is not taken

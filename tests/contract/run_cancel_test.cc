@@ -1,4 +1,6 @@
 // Runs that are stopped and taken back, on every backend, wherever they are.
+#include <algorithm>
+#include <atomic>
 #include <functional>
 #include <future>
 #include <utility>
@@ -31,6 +33,29 @@ class LookedAtStore final : public PassingStore {
   bool leased_ = false;
 };
 
+// Has something happen between what a process hears and what it does.
+class HeardStore final : public PassingStore {
+ public:
+  using PassingStore::PassingStore;
+  Result<std::vector<Record>> scan(const ScanRange& range) override {
+    auto found = inner_.scan(range);
+    if (range.collection != "run_stops" || range.limit == 1) return found;
+    if (found && !found->empty() && after_request) std::exchange(after_request, nullptr)();
+    ++looks_;
+    looks_.notify_all();
+    return found;
+  }
+  // Until all that could be heard before is dealt with.
+  void wait_for_looks() {
+    for (const int before = looks_; looks_ < before + 2;) looks_.wait(looks_);
+  }
+
+  std::function<void()> after_request;  // was read; once
+
+ private:
+  std::atomic<int> looks_{0};
+};
+
 class RunCancel : public RunContract {
  protected:
   RunRequest request(std::string_view text) {
@@ -45,12 +70,40 @@ class RunCancel : public RunContract {
     agents_.set("agent", answer_newest);
     return id;
   }
+  // One that takes its time to stop, until release_.
+  std::string start_slow(Runner& runner) {
+    agents_.set("agent", [this](const EngineRequest& request, EngineSink& sink,
+                                const std::stop_token& stop) {
+      auto turn = wait_for_stop(request, sink, stop);
+      log_.note("stopping");
+      released_.wait();
+      return turn;
+    });
+    std::string id = must(runner.start(request("wrong"), noting_callbacks(log_))).id;
+    log_.wait_for("on_text: half a sen");
+    return id;
+  }
+  // As if the process that has the run had slept past its lease.
+  void lose_lease() {
+    const auto open = must(RunBook(store(), clock(), "elsewhere").open_of(thread_));
+    ASSERT_THAT(open, SizeIs(1));
+    must(store().lease(thread_, "its holder", 0ms, open.front().token));
+  }
+  void expect_taken_back_by_others(const std::string& id) {
+    log_.wait_for("stopping");
+    lose_lease();
+    Runner elsewhere(store(), agents_, options());
+    EXPECT_EQ(must(elsewhere.recover()).closed, 1U);
+    EXPECT_TRUE(must(elsewhere.get(id)).rolled_back);
+    EXPECT_THAT(path(thread_), ElementsAre("result"));
+    EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+  }
   void take_back(Runner& runner, const std::string& id) {
     EXPECT_TRUE(must(runner.cancel(id, {.roll_back = true})));
     EXPECT_EQ(must(runner.wait(id)).status, RunStatus::kInterrupted);
   }
   // A run that a process which is gone by now had at work.
-  std::string leave_behind() {
+  std::string leave_behind(std::size_t events = 1) {
     skein::Run run;
     run.id = "0199a3b0-5d1c-7000-8123-" + thread_.str();
     run.thread = thread_;
@@ -65,13 +118,21 @@ class RunCancel : public RunContract {
     process.insert(process.rfind('/'), "0");
     RunBook book(store(), clock(), process);
     EXPECT_TRUE(book.begin(store(), run, lease.token, std::nullopt).has_value());
-    Event said = message("wrong");
-    said.metadata = Json::trusted(R"({"runId":")" + run.id + R"("})");
-    must_append(store(), thread_, said);
+    Append said;
+    said.thread = thread_;
+    said.event = message("wrong");
+    said.event.metadata = Json::trusted(R"({"runId":")" + run.id + R"("})");
+    constexpr std::size_t kAtOnce = 1000;
+    for (std::size_t left = events; left > 0; left -= std::min(left, kAtOnce)) {
+      const std::vector<Append> some(std::min(left, kAtOnce), said);
+      for (const auto& appended : store().append(some)) must(appended);
+    }
     return run.id;
   }
 
   const ThreadId thread_ = thread_of();
+  std::promise<void> release_;
+  std::shared_future<void> released_{release_.get_future()};
 };
 INSTANTIATE_TEST_SUITE_P(, RunCancel, testing::ValuesIn(backend_names()), backend_of);
 
@@ -111,6 +172,32 @@ TEST_P(RunCancel, KeepsWhatSomebodyWroteJustBeforeTheRunDid) {
   EXPECT_THAT(path(thread_), ElementsAre("user: just before", "result"));
 }
 
+TEST_P(RunCancel, GoesBackToBeforeTheRunAlsoWhereThatWentOnFromAnEarlierEvent) {
+  must(run(thread_, "1"));
+  must(run(thread_, "2"));
+  RunRequest wrong = request("wrong");
+  wrong.base = 3;
+  take_back(runner(), start_wrong(runner(), wrong));
+  EXPECT_THAT(path(thread_), ElementsAre("user: 1", "result", "assistant: re: 1", "user: 2",
+                                         "result", "assistant: re: 2", "result"));
+}
+
+TEST_P(RunCancel, DoesNotBringBackWhatTheRunHadTakenBack) {
+  must(run(thread_, "before"));
+  start_wrong(runner(), request("wrong"));
+  log_.clear();
+  RunRequest second = request("second");
+  second.multitask = Multitask::kRollback;
+  take_back(runner(), start_wrong(runner(), second));
+  log_.clear();
+  second.base = 1;
+  start_wrong(runner(), request("wrong again"));
+  log_.clear();
+  take_back(runner(), start_wrong(runner(), second));
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before",
+                                         "result", "result", "result", "result"));
+}
+
 TEST_P(RunCancel, TakesBackARunOfAnotherProcess) {
   const std::string wrong = start_wrong(runner(), request("wrong"));
   Runner elsewhere(store(), agents_, options());
@@ -128,6 +215,16 @@ TEST_P(RunCancel, TakesBackARunOfAProcessThatIsGone) {
   EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
 }
 
+TEST_P(RunCancel, TakesAllOfALongRunBackOfAProcessThatIsGone) {
+  must_append(store(), thread_, message("before"));
+  const std::string wrong = leave_behind(12'000);
+  take_back(runner(), wrong);
+  const skein::Run run = must(runner().get(wrong));
+  EXPECT_TRUE(run.rolled_back);
+  EXPECT_EQ(run.first_seq, 2U);
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
+}
+
 TEST_P(RunCancel, IsHeardOfByWhoeverClosesARunOfAProcessThatIsGone) {
   const std::string wrong = leave_behind();
   RunBook elsewhere(store(), clock(), "elsewhere");
@@ -139,6 +236,86 @@ TEST_P(RunCancel, IsHeardOfByWhoeverClosesARunOfAProcessThatIsGone) {
   EXPECT_THAT(path(thread_), ElementsAre("result", "user: next", "result", "assistant: re: next"));
   EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
   EXPECT_EQ(must(store().get(thread_))->extra.text().find("runStatus"), std::string::npos);
+}
+
+TEST_P(RunCancel, IsSaidInTheRecordAlsoWhereWhoeverWentBackDidNotGetToThat) {
+  must_append(store(), thread_, message("before"));
+  const std::string wrong = leave_behind();
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  ASSERT_TRUE(elsewhere.ask_to_stop(wrong, true).has_value());
+  ForgetfulStore forgetful(store());
+  {
+    Runner dies(forgetful, agents_, options());
+    EXPECT_TRUE(fails(dies.recover(), ErrorCode::kIo));
+  }
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
+  EXPECT_EQ(must(runner().recover()).closed, 1U);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result"));
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
+TEST_P(RunCancel, IsDoneByOthersWhereTheProcessDoesNotGetToItThatHeardOfIt) {
+  HeardStore heard(store());
+  Runner owner(heard, agents_, options());
+  const std::string wrong = start_slow(owner);
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  EXPECT_TRUE(elsewhere.ask_to_stop(wrong, true).has_value());
+  log_.wait_for("stopping");
+  heard.wait_for_looks();
+  expect_taken_back_by_others(wrong);
+  release_.set_value();
+}
+
+TEST_P(RunCancel, IsDoneByOthersWhereTheProcessDoesNotGetToItThatWasAsked) {
+  const std::string wrong = start_slow(runner());
+  EXPECT_TRUE(must(runner().cancel(wrong, {.roll_back = true})));
+  expect_taken_back_by_others(wrong);
+  release_.set_value();
+}
+
+TEST_P(RunCancel, OfARunHereLeavesNoRequest) {
+  take_back(runner(), start_wrong(runner(), request("wrong")));
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
+TEST_P(RunCancel, OfARunThatWaitsLeavesNoRequest) {
+  start_slow(runner());
+  const std::string waits = must(runner().start(request("waits"))).id;
+  take_back(runner(), waits);
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+  release_.set_value();
+}
+
+TEST_P(RunCancel, IsHeardAlsoRightAfterAPlainStop) {
+  HeardStore heard(store());
+  Runner owner(heard, agents_, options());
+  const std::string wrong = start_slow(owner);
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  heard.after_request = [&] { EXPECT_TRUE(elsewhere.ask_to_stop(wrong, true).has_value()); };
+  EXPECT_TRUE(elsewhere.ask_to_stop(wrong, false).has_value());
+  log_.wait_for("stopping");
+  heard.wait_for_looks();
+  release_.set_value();
+  EXPECT_EQ(must(owner.wait(wrong)).status, RunStatus::kInterrupted);
+  EXPECT_TRUE(must(owner.get(wrong)).rolled_back);
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+}
+
+TEST_P(RunCancel, OfAProcessThatIsGoneIsKeptUntilSomebodyClosesTheRun) {
+  const std::string wrong = leave_behind();
+  RunBook elsewhere(store(), clock(), "elsewhere");
+  ASSERT_TRUE(elsewhere.ask_to_stop(wrong, true).has_value());
+  clock().advance(1h);
+  HeardStore heard(store());
+  {
+    Runner other(heard, agents_, options());
+    agents_.set("agent", wait_for_stop);
+    must(other.start(run_request("agent", thread_of().str(), "something else")));
+    heard.wait_for_looks();
+  }
+  EXPECT_EQ(must(runner().recover()).closed, 1U);
+  EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
 }
 
 }  // namespace

@@ -12,6 +12,20 @@
 
 namespace skein::test {
 
+// Refuses to write how runs ended, as a process that died before it could.
+class ForgetfulStore final : public PassingStore {
+ public:
+  using PassingStore::PassingStore;
+  Result<std::vector<Version>> write(std::span<const RecordWrite> writes) override {
+    for (const RecordWrite& write : writes) {
+      if (write.bytes && write.bytes->find(R"("endedAt")") != std::string::npos) {
+        return fail(ErrorCode::kIo, "not now");
+      }
+    }
+    return inner_.write(writes);
+  }
+};
+
 class RunContract : public StoreContract {
  protected:
   RunnerOptions options() {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "contract/run_fixture.h"
+#include "runner/run_book.h"
 
 namespace skein::test {
 namespace {
@@ -33,6 +34,40 @@ class TakingStore final : public PassingStore {
 
  private:
   std::atomic<LeaseToken> token_ = 0;
+};
+
+// Holds up whoever renewed the promise of a run that waits, until it is released.
+class RenewingStore final : public PassingStore {
+ public:
+  using PassingStore::PassingStore;
+
+  Result<std::vector<Version>> write(std::span<const RecordWrite> writes) override {
+    auto written = inner_.write(writes);
+    const RecordWrite& one = writes.front();
+    const bool renews = one.collection == "runs_open" && one.expect_version.value_or(0) != 0 &&
+                        one.bytes && one.bytes->find("pending") != std::string::npos;
+    if (written && renews && armed.exchange(false)) {
+      renewed.set_value();
+      released.get_future().wait();
+    }
+    return written;
+  }
+  Result<std::vector<Record>> scan(const ScanRange& range) override {
+    if (range.collection == "run_stops" && ++looks_ > 0) looks_.notify_all();
+    return inner_.scan(range);
+  }
+  // Until whoever renews promises is done with it.
+  void wait_for_look() {
+    const int before = looks_;
+    while (looks_ == before) looks_.wait(before);
+  }
+
+  std::atomic<bool> armed = false;
+  std::promise<void> renewed;
+  std::promise<void> released;
+
+ private:
+  std::atomic<int> looks_ = 0;
 };
 
 class RunLeases : public RunContract {
@@ -78,6 +113,55 @@ TEST_P(RunLeases, LostByARunThatHadWaitedLeaveNoEntry) {
   release_.set_value();
   expect_lost(second);
   EXPECT_THAT(path(thread_), ElementsAre("user: 1", "result", "assistant: re: 1"));
+}
+
+TEST_P(RunLeases, LostByARunThatHasBegunLeaveItToWhoeverTookOver) {
+  RenewingStore renewing(store());
+  runner_ = std::make_unique<Runner>(renewing, agents_, options());
+  std::promise<void> release_second;
+  start_first();
+  agents_.set("agent",
+              [&](const EngineRequest& request, EngineSink& sink, const std::stop_token& stop) {
+                sink.on_text("also at work");
+                release_second.get_future().wait();
+                return answer_newest(request, sink, stop);
+              });
+  const std::string second =
+      must(runner().start(run_request("agent", thread_.str(), "2"), noting_callbacks(log_))).id;
+  renewing.armed = true;
+  clock().advance(options().lease / 2);
+  renewing.renewed.get_future().wait();
+  release_.set_value();
+  log_.wait_for("on_text: also at work");
+  renewing.released.set_value();
+  renewing.wait_for_look();
+  for (const OpenRun& open : must(RunBook(store(), clock(), "elsewhere").open_of(thread_))) {
+    if (open.run_id != second) continue;
+    must(store().lease(thread_, "its holder", 0ms, open.token));
+    must(store().lease(thread_, "another", 1ms, std::nullopt));
+  }
+  release_second.set_value();
+  runner_.reset();  // waits for its end
+  Runner elsewhere(store(), agents_, options());
+  EXPECT_EQ(must(elsewhere.get(second)).status, RunStatus::kRunning);
+  clock().advance(1s);
+  EXPECT_EQ(must(elsewhere.recover()).closed, 1U);
+  EXPECT_EQ(must(elsewhere.get(second)).error->code, ErrorCode::kIo);
+}
+
+TEST_P(RunLeases, ARunThatHasBegunIsNotClosedAsOneThatWaits) {
+  RunBook book(store(), clock(), "here");
+  skein::Run run;
+  run.id = "0199a3b0-5d1c-7000-8123-" + thread_.str();
+  run.thread = thread_;
+  run.agent_id = "agent";
+  run.status = RunStatus::kRunning;
+  const Lease lease = must(store().lease(thread_, "here", 1h, std::nullopt));
+  must(book.begin(store(), run, lease.token, std::nullopt));
+  run.status = RunStatus::kInterrupted;
+  must(book.close_waiting(run));
+  EXPECT_EQ(must(book.find(run.id))->status, RunStatus::kRunning);
+  EXPECT_THAT(must(book.open_of(thread_)), SizeIs(1));
 }
 
 TEST_P(RunLeases, LostByARunThatOnlyTakesAnotherBackLeaveNoEntry) {

@@ -9,20 +9,6 @@ namespace {
 class RunRecovery : public RunContract {};
 INSTANTIATE_TEST_SUITE_P(, RunRecovery, testing::ValuesIn(backend_names()), backend_of);
 
-// Refuses to write how runs ended, as a process that died before it could.
-class ForgetfulStore final : public PassingStore {
- public:
-  using PassingStore::PassingStore;
-  Result<std::vector<Version>> write(std::span<const RecordWrite> writes) override {
-    for (const RecordWrite& write : writes) {
-      if (write.bytes && write.bytes->find(R"("endedAt")") != std::string::npos) {
-        return fail(ErrorCode::kIo, "not now");
-      }
-    }
-    return inner_.write(writes);
-  }
-};
-
 TEST_P(RunRecovery, ClosesARunWhoseResponseIsThereAsASuccess) {
   const ThreadId thread = thread_of();
   ForgetfulStore forgetful(store());

@@ -45,7 +45,8 @@ class RunRollback : public RunContract {
     return request;
   }
   // A run that is at work until it is stopped and released.
-  std::string start_wrong() {
+  std::string start_wrong() { return start_wrong(run_request("agent", thread_.str(), "wrong")); }
+  std::string start_wrong(const RunRequest& wrong) {
     must(run(thread_, "before"));
     runner().finish_effects();
     agents_.set("agent", [this](const EngineRequest& request, EngineSink& sink,
@@ -54,9 +55,7 @@ class RunRollback : public RunContract {
       released_.wait();
       return turn;
     });
-    std::string id =
-        must(runner().start(run_request("agent", thread_.str(), "wrong"), noting_callbacks(log_)))
-            .id;
+    std::string id = must(runner().start(wrong, noting_callbacks(log_))).id;
     log_.wait_for("on_text: half a sen");
     agents_.set("agent", answer_newest);
     return id;
@@ -155,8 +154,7 @@ TEST_P(RunRollback, WithoutInputGoesOnFromWhereItIsToldToIfThatIsNotTakenBack) {
   request.base = 1;
   EXPECT_EQ(must(runner().execute(request)).run.base_seq, 1U);
   EXPECT_TRUE(must(runner().get(wrong)).rolled_back);
-  EXPECT_THAT(path(thread_),
-              ElementsAre("user: before", "result", "result", "assistant: re: before"));
+  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before"));
 }
 
 TEST_P(RunRollback, GoesOnFromBeforeTheOtherIfItWasToldToGoOnFromWithin) {
@@ -164,9 +162,21 @@ TEST_P(RunRollback, GoesOnFromBeforeTheOtherIfItWasToldToGoOnFromWithin) {
   release_.set_value();
   RunRequest request = rollback("right");
   request.base = 4;
-  EXPECT_EQ(must(runner().execute(request)).run.base_seq, 3U);
-  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before",
-                                         "user: right", "result", "assistant: re: right"));
+  EXPECT_EQ(must(runner().execute(request)).run.base_seq, 6U) << "what goes back to 3";
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: before", "result", "assistant: re: before", "result",
+                          "user: right", "result", "assistant: re: right"));
+}
+
+TEST_P(RunRollback, GoesBackToBeforeTheOtherAlsoWhereThatWentOnFromAnEarlierEvent) {
+  RunRequest wrong = run_request("agent", thread_.str(), "wrong");
+  wrong.base = 1;
+  start_wrong(wrong);
+  release_.set_value();
+  EXPECT_EQ(must(runner().execute(rollback("right"))).response, "re: right");
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: before", "result", "assistant: re: before", "result",
+                          "user: right", "result", "assistant: re: right"));
 }
 
 TEST_P(RunRollback, DoesNotBringBackTheRecordOfARunThatIsDeletedAtThatMoment) {
@@ -176,8 +186,9 @@ TEST_P(RunRollback, DoesNotBringBackTheRecordOfARunThatIsDeletedAtThatMoment) {
   meddling_.after_read = [&] { EXPECT_TRUE(elsewhere.forget(wrong).has_value()); };
   EXPECT_EQ(must(runner().execute(rollback("right"))).response, "re: right");
   EXPECT_TRUE(fails(runner().get(wrong), ErrorCode::kNotFound));
-  EXPECT_THAT(path(thread_), ElementsAre("user: before", "result", "assistant: re: before",
-                                         "user: right", "result", "assistant: re: right"));
+  EXPECT_THAT(path(thread_),
+              ElementsAre("user: before", "result", "assistant: re: before", "result",
+                          "user: right", "result", "assistant: re: right"));
 }
 
 TEST_P(RunRollback, DoesNotHoldUpTheEndOfItsRunner) {

@@ -323,7 +323,7 @@ TEST_P(Runs, ThatRollBackReadAsIfTheOtherHadNotBeen) {
   RunRequest request = run_request("agent", thread.str(), "right");
   request.multitask = Multitask::kRollback;
   EXPECT_EQ(must(runner().execute(request)).response, "re: right");
-  EXPECT_THAT(path(thread), ElementsAre("user: before", "result", "assistant: re: before",
+  EXPECT_THAT(path(thread), ElementsAre("user: before", "result", "assistant: re: before", "result",
                                         "user: right", "result", "assistant: re: right"));
   EXPECT_TRUE(must(runner().get(first)).rolled_back);
   EXPECT_THAT(gists(read_all(store(), thread)),

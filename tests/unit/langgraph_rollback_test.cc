@@ -115,5 +115,15 @@ TEST_F(LangGraphRollback, IsToldAfterTheEndOfTheRun) {
   EXPECT_THAT(told, ElementsAre("running", "said", "said", "interrupted", "nothing said"));
 }
 
+TEST_F(LangGraphRollback, IsNotSeenInTheValuesOfTheRunThatRollsBack) {
+  release_.set_value();
+  const auto told = server_.ask("POST", "/threads/" + id_ + "/runs/stream",
+                                R"({"assistant_id":"agent","multitask_strategy":"rollback",
+                                    "input":{"messages":"right"}})");
+  EXPECT_EQ(told.status, 200) << told.body;
+  EXPECT_THAT(told.body, testing::HasSubstr("right"));
+  EXPECT_THAT(told.body, testing::Not(testing::HasSubstr("wrong")));
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -88,23 +88,31 @@ class RunFrames : public Stream {
     return {};
   }
 
-  // What others wrote between the events of the run is part of the state as well.
+  // What others wrote between the events of the run is part of the state as well, unless it was
+  // left behind.
   Result<void> catch_up(Seq seq) {
+    Store& store = shared_->service.store();
     ReadRange range;
     range.from = state_.head() + 1;
     range.head = seq;
     if (range.from > seq) return {};
-    return shared_->service.store().read(run_.thread, range, [&](Event& event) {
-      state_.add(event);
-      return true;
-    });
+    bool straight = true;
+    SKEIN_TRY(store.read(run_.thread, range, [&](Event& event) {
+      straight = !event.base || *event.base == state_.head();
+      if (straight) state_.add(event);
+      return straight;
+    }));
+    if (!straight) {
+      SKEIN_ASSIGN(state_, langgraph::read_state(store, run_.thread, seq));
+    }
+    return {};
   }
 
   Result<void> tell_event(const Event& event) {
     SKEIN_TRY(begin());
     known_ = event.seq <= options_.known_to;
     const std::string expected = state_.next_message_id(run_.id);
-    if (event.base) {
+    if (event.base == state_.head()) {
       state_.add(event);
     } else {
       SKEIN_TRY(catch_up(event.seq));
