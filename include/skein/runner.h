@@ -151,6 +151,9 @@ struct RunRequest {
     std::vector<NewMessage> messages{};  // empty: goes on with what the thread has
     // What no message can hold, written before them when the run begins. The first may have a base.
     std::vector<Event> events{};
+    // The last seq of the thread that the events were made for: kConflict refuses them, and so the
+    // run, if there is another event by then.
+    std::optional<Seq> made_for{};
   } input{};
   // If its agent answers at once: written with one flush, when the answer is there. For execute()
   // without callbacks but on_start, on a store whose writes together are one transaction.

@@ -11,6 +11,7 @@
 #include "runner/run_codec.h"
 #include "runner/run_input.h"
 #include "runner/run_mark.h"
+#include "store/checks.h"
 
 namespace skein {
 namespace {
@@ -70,7 +71,7 @@ Result<RunOutcome> RunWork::resume(const RunAnswer& answer) {
   if (ready) {
     ++run_.resumed;
     Result<void> nothing;
-    ready = begin({}, std::nullopt, nothing);
+    ready = begin({}, std::nullopt, std::nullopt, nothing);
   }
   if (!ready) return refused(std::move(ready).error());
   tell(callbacks_.on_start, run_);
@@ -95,13 +96,17 @@ Result<void> RunWork::prepare(const RunRequest& request, const std::vector<std::
                               Result<void>& input) {
   SKEIN_TRY(load_manifest());
   SKEIN_TRY(settle_what_was_left());
+  const std::optional<Seq> made_for = request.input.made_for;
+  if (made_for && *made_for != manifest_.last_seq) {
+    return tl::unexpected(wrong_seq(run_.thread, *made_for + 1, manifest_.last_seq + 1));
+  }
   const std::vector<Event> events = input_events(request.input, run_.id);
   std::optional<Seq> base = request.base;
   if (!base && !events.empty()) base = events.front().base;
   run_.base_seq = base.value_or(manifest_.last_seq);
   writer_.continue_from(base);
   SKEIN_ASSIGN(const auto back, way_back(roll_back));
-  return begin(events, back, input);
+  return begin(events, made_for, back, input);
 }
 
 Result<void> RunWork::load_manifest() {
@@ -134,12 +139,15 @@ Result<void> RunWork::settle_what_was_left() {
 }
 
 // What is said to the run is written with its record; refused, it is the run that fails.
-Result<void> RunWork::begin(const std::vector<Event>& events, const std::optional<TakenBack>& back,
-                            Result<void>& input) {
+Result<void> RunWork::begin(const std::vector<Event>& events, std::optional<Seq> made_for,
+                            const std::optional<TakenBack>& back, Result<void>& input) {
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
   run_.ended_at = Timestamp{};
-  const std::vector<Append> appends = writer_.prepare(events);
+  std::vector<Append> appends = writer_.prepare(events);
+  for (std::size_t i = 0; made_for && i < appends.size(); ++i) {
+    appends[i].expect_seq = *made_for + i + 1;
+  }
   std::vector<Result<Appended>> answers;
   bool gone_back = false;
   const auto write = [&](std::optional<Version> waiting) {

@@ -68,8 +68,9 @@ class RunWork {
   Result<void> load_manifest();
   Result<void> settle_what_was_left();
   // `back`: it goes on from there, unless others wrote meanwhile.
-  Result<void> begin(const std::vector<Event>& events, const std::optional<TakenBack>& back,
-                     Result<void>& input);
+  // `made_for`: as in RunRequest::Input.
+  Result<void> begin(const std::vector<Event>& events, std::optional<Seq> made_for,
+                     const std::optional<TakenBack>& back, Result<void>& input);
   Result<void> note_input(const std::vector<Event>& events,
                           const std::vector<Result<Appended>>& answers);
   Result<void> equip(std::optional<std::chrono::milliseconds> timeout);

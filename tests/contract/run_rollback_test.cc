@@ -78,6 +78,22 @@ class RunRollback : public RunContract {
 };
 INSTANTIATE_TEST_SUITE_P(, RunRollback, testing::ValuesIn(backend_names()), backend_of);
 
+TEST_P(RunRollback, InputThatWouldLeaveBehindWhatItDidNotKnowIsRefused) {
+  must(run(thread_, "before"));
+  RunRequest request = run_request("agent", thread_.str(), "");
+  Event instead = message("instead");
+  instead.base = 0;
+  request.input = {.messages = {}, .events = {instead}};
+  request.input.made_for = get_thread(store(), thread_).last_seq;
+  const Seq meanwhile = must_append(store(), thread_, message("said meanwhile"));
+  const auto before = path(thread_);
+  EXPECT_TRUE(fails(runner().execute(request, {}), ErrorCode::kConflict));
+  EXPECT_EQ(path(thread_), before);
+  request.input.made_for = meanwhile;
+  must(runner().execute(request, {}));
+  EXPECT_THAT(path(thread_).front(), HasSubstr("instead"));
+}
+
 TEST_P(RunRollback, TakesNothingBackWhenSomebodyWritesAtThatMoment) {
   const std::string wrong = start_wrong();
   release_.set_value();

@@ -189,6 +189,7 @@ tl::expected<void, Problem> add_input(LangGraph& graph, const Manifest& manifest
     request.base.reset();
   }
   request.input.events = plan.events;
+  request.input.made_for = plan.made_for;
   return {};
 }
 

@@ -178,7 +178,7 @@ Reply update(LangGraph& graph, Request& request) {
   return json_response(std::move(json));
 }
 
-// Methods of the SDK that the reference server has no route for either.
+// Methods of the SDK that are not offered, each by name.
 void add_refused(std::vector<Route>& routes) {
   const auto add = [&](std::string method, std::string path, std::string name, Access access,
                        const char* why) {
