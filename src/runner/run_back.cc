@@ -5,6 +5,7 @@
 
 #include "core/try.h"
 #include "runner/run_work.h"
+#include "store/append_after_first.h"
 
 namespace skein {
 namespace {
@@ -73,12 +74,12 @@ bool RunWork::put_input(Writes& in, const std::vector<Append>& appends,
   }
   if (appends.empty()) return *gone;
   if (!*gone || !is_left_behind(appends.front().event.base, back->way)) {
-    answers = in.append(appends);
+    answers = append_after_first(in, appends);
     return *gone;
   }
   std::vector<Append> after = appends;
   after.front().event.base.reset();
-  answers = in.append(after);
+  answers = append_after_first(in, after);
   return true;
 }
 

@@ -145,9 +145,7 @@ Result<void> RunWork::begin(const std::vector<Event>& events, std::optional<Seq>
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
   run_.ended_at = Timestamp{};
   std::vector<Append> appends = writer_.prepare(events);
-  for (std::size_t i = 0; made_for && i < appends.size(); ++i) {
-    appends[i].expect_seq = *made_for + i + 1;
-  }
+  if (made_for && !appends.empty()) appends.front().expect_seq = *made_for + 1;
   std::vector<Result<Appended>> answers;
   bool gone_back = false;
   const auto write = [&](std::optional<Version> waiting) {

@@ -91,7 +91,7 @@ TEST_P(RunRollback, InputThatWouldLeaveBehindWhatItDidNotKnowIsRefused) {
   EXPECT_EQ(path(thread_), before);
   request.input.made_for = meanwhile;
   must(runner().execute(request, {}));
-  EXPECT_THAT(path(thread_).front(), HasSubstr("instead"));
+  EXPECT_THAT(path(thread_).front(), testing::HasSubstr("instead"));
 }
 
 TEST_P(RunRollback, TakesNothingBackWhenSomebodyWritesAtThatMoment) {

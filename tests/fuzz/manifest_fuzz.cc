@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "fuzz/support/check.h"
 #include "skein/thread.h"
+#include "store/checks.h"
 #include "store/codec.h"
 
 namespace {
@@ -56,9 +57,9 @@ void check_patch(std::string_view text, PatchFor purpose) {
   const auto twice = patched(*after, *patch, purpose);
   FUZZ_CHECK(twice.has_value() && written(*twice) == written(*after));
   if (purpose == PatchFor::kCreate) return;
-  const auto changed = apply_patch(manifest, *patch);
+  const auto changed = apply_update(manifest, *patch, {});
   FUZZ_CHECK(changed.has_value() && written(manifest) == (*changed ? written(*after) : before));
-  const auto again = apply_patch(manifest, *patch);
+  const auto again = apply_update(manifest, *patch, {});
   FUZZ_CHECK(again.has_value() && !*again);
 }
 

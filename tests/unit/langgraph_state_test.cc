@@ -31,9 +31,7 @@ class LangGraphState : public testing::Test {
   // Writes values as a client does; answers the seq of the last event.
   Seq write(std::string_view values, std::optional<Seq> at = std::nullopt) {
     const UpdatePlan plan = must(plan_update(*store_, manifest(), at, values));
-    Seq last = 0;
-    for (const auto& appended : store_->append(appends_of(id_, plan))) last = must(appended).seq;
-    return last;
+    return must(write_plan(*store_, threads_, manifest(), plan));
   }
 
   boost::json::value values(Seq head = kLastSeq) {
@@ -50,6 +48,7 @@ class LangGraphState : public testing::Test {
   }
 
   std::unique_ptr<Store> store_;
+  ThreadManager threads_{*store_};
   ThreadId id_;
 };
 
@@ -124,9 +123,7 @@ TEST_F(LangGraphState, AReplacementLeavesNothingBehindThatItDidNotKnow) {
                        R"({"messages":[{"type":"human","id":"1","content":"A"}]})"));
   ASSERT_GT(plan.events.size(), 1U);
   write(R"({"messages":"said meanwhile"})");
-  for (const auto& refused : store_->append(appends_of(id_, plan))) {
-    EXPECT_TRUE(fails(refused, ErrorCode::kConflict));
-  }
+  EXPECT_TRUE(fails(write_plan(*store_, threads_, manifest(), plan), ErrorCode::kConflict));
   EXPECT_THAT(texts(), ElementsAre("a", "b", "said meanwhile"));
 }
 

@@ -12,6 +12,8 @@
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "store/append_after_first.h"
+#include "thread/status.h"
 
 namespace skein::langgraph {
 namespace {
@@ -234,10 +236,31 @@ std::vector<Append> appends_of(ThreadId thread, const UpdatePlan& plan) {
     Append append;
     append.thread = thread;
     append.event = event;
-    if (plan.made_for) append.expect_seq = *plan.made_for + appends.size() + 1;
     appends.push_back(std::move(append));
   }
   return appends;
+}
+
+Result<Seq> last_of(const std::vector<Result<Appended>>& results) {
+  Seq last = 0;
+  for (const Result<Appended>& result : results) {
+    SKEIN_TRY(result);
+    last = result->seq;
+  }
+  return last;
+}
+
+Result<Seq> write_plan(Store& store, ThreadManager& threads, const Manifest& thread,
+                       const UpdatePlan& plan) {
+  if (plan.events.empty()) return Seq{0};
+  std::vector<Append> appends = appends_of(thread.id, plan);
+  if (!plan.made_for) return last_of(threads.append(thread.id, std::move(appends)));
+  SKEIN_TRY(check_takes_messages(thread));
+  appends.front().expect_version = thread.version;
+  appends.front().expect_seq = *plan.made_for + 1;
+  std::vector<Result<Appended>> answers;
+  SKEIN_TRY(store.together([&](Writes& in) { answers = append_after_first(in, appends); }));
+  return last_of(answers);
 }
 
 }  // namespace skein::langgraph

@@ -6,6 +6,7 @@
 
 #include "api/langgraph/messages.h"
 #include "skein/store.h"
+#include "skein/thread_manager.h"
 #include "thread/return_to.h"  // what is written where a plan has no events
 
 namespace skein::langgraph {
@@ -32,7 +33,14 @@ struct UpdatePlan {
 Result<UpdatePlan> plan_update(Store& store, const Manifest& thread, std::optional<Seq> at,
                                RawJson values);
 
-// Its events, which kConflict refuses where the thread is no longer as the plan was made for.
+// Writes what was planned for the thread as it was read; answers the seq of the last event, or 0 of
+// none. The first that is refused is the error; kConflict: the thread is no longer as the plan was
+// made for.
+Result<Seq> write_plan(Store& store, ThreadManager& threads, const Manifest& thread,
+                       const UpdatePlan& plan);
+
+// For those who write a plan that was not made for one state of the thread.
 std::vector<Append> appends_of(ThreadId thread, const UpdatePlan& plan);
+Result<Seq> last_of(const std::vector<Result<Appended>>& results);
 
 }  // namespace skein::langgraph

@@ -15,7 +15,6 @@
 #include "core/quote.h"
 #include "core/try.h"
 #include "http/langgraph/shared.h"
-#include "http/langgraph/writing.h"
 
 namespace skein::http {
 namespace {
@@ -164,15 +163,16 @@ Reply update_state(LangGraph& graph, const Request& request) {
     }
     plan.events.push_back(return_to(*at));
   }
-  if (request.brief) {
-    SKEIN_ASSIGN(const Seq last, write_plan(service, manifest.id, plan));
+  if (request.brief || plan.made_for) {
+    SKEIN_ASSIGN(const Seq last,
+                 langgraph::write_plan(service.store(), service.threads(), manifest, plan));
     return json_response(told(last));
   }
   return answer_later([&service, told, thread = manifest.id,
                        plan = std::move(plan)](const Answer& answer) {
     const auto submitted =
         service.pump().submit(langgraph::appends_of(thread, plan), [answer, told](auto results) {
-          const Result<Seq> last = last_of(results);
+          const Result<Seq> last = langgraph::last_of(results);
           if (last) {
             answer(json_response(told(*last)));
           } else {

@@ -9,7 +9,6 @@
 #include "core/json_object.h"
 #include "core/try.h"
 #include "http/langgraph/shared.h"
-#include "http/langgraph/writing.h"
 
 namespace skein::http {
 namespace {
@@ -87,7 +86,8 @@ Result<Manifest> write_supersteps(LangGraph& graph, Manifest manifest, RawJson s
       }
       SKEIN_ASSIGN(const auto plan,
                    langgraph::plan_update(graph.service.store(), manifest, std::nullopt, values));
-      SKEIN_TRY(write_plan(graph.service, manifest.id, plan));
+      SKEIN_TRY(
+          langgraph::write_plan(graph.service.store(), graph.service.threads(), manifest, plan));
       SKEIN_ASSIGN(const auto now, graph.service.store().get(manifest.id));
       if (!now) return fail(ErrorCode::kNotFound, "the thread was removed meanwhile");
       manifest = *now;
