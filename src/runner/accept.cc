@@ -78,6 +78,19 @@ Result<void> check_request(const RunRequest& request) {
   return check_input(request);
 }
 
+Result<void> check_takes_runs(const Manifest& manifest, std::string_view agent_id) {
+  if (manifest.agent_id != agent_id) {
+    return fail(ErrorCode::kConflict, "thread " + manifest.id.str() + " belongs to agent " +
+                                          quote(manifest.agent_id) + ", not " + quote(agent_id));
+  }
+  if (manifest.status != ThreadStatus::kActive) {
+    return fail(ErrorCode::kConflict, "thread " + manifest.id.str() + " is " +
+                                          to_string(manifest.status) +
+                                          "; only an active thread takes runs");
+  }
+  return {};
+}
+
 Result<Manifest> thread_for(Store& store, const RunRequest& request) {
   if (request.thread_id.empty()) {
     if (request.base) return fail(ErrorCode::kInvalid, "a new thread has nothing to go on from");
@@ -92,16 +105,7 @@ Result<Manifest> thread_for(Store& store, const RunRequest& request) {
   if (!manifest) {
     return fail(ErrorCode::kNotFound, "there is no thread " + quote(request.thread_id));
   }
-  if (manifest->agent_id != request.agent_id) {
-    return fail(ErrorCode::kConflict, "thread " + manifest->id.str() + " belongs to agent " +
-                                          quote(manifest->agent_id) + ", not " +
-                                          quote(request.agent_id));
-  }
-  if (manifest->status != ThreadStatus::kActive) {
-    return fail(ErrorCode::kConflict, "thread " + manifest->id.str() + " is " +
-                                          to_string(manifest->status) +
-                                          "; only an active thread takes runs");
-  }
+  SKEIN_TRY(check_takes_runs(*manifest, request.agent_id));
   if (request.base && *request.base > manifest->last_seq) {
     return fail(ErrorCode::kInvalid, "base must be at most " + std::to_string(manifest->last_seq) +
                                          ", the thread's last event, got " +

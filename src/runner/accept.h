@@ -11,6 +11,9 @@ Result<void> check_optional_object(std::string_view what, const Json& json, std:
 // The rules that need no look at the data.
 Result<void> check_request(const RunRequest& request);
 
+// kConflict, unless it is the thread of that agent, and active.
+Result<void> check_takes_runs(const Manifest& manifest, std::string_view agent_id);
+
 // The thread of the request: there, of that agent, and active. A new one is made only if asked for.
 Result<Manifest> thread_for(Store& store, const RunRequest& request);
 

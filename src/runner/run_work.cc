@@ -7,6 +7,7 @@
 #include "core/json_fields.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "runner/accept.h"
 #include "runner/recovery.h"
 #include "runner/run_codec.h"
 #include "runner/run_input.h"
@@ -19,12 +20,6 @@ namespace {
 template <class Callback, class... Values>
 void tell(const Callback& callback, Values&&... values) {
   if (callback) callback(std::forward<Values>(values)...);
-}
-
-Error wrong_status(const Manifest& manifest) {
-  return {ErrorCode::kConflict, "thread " + manifest.id.str() + " is " +
-                                    to_string(manifest.status) +
-                                    "; only an active thread takes runs"};
 }
 
 }  // namespace
@@ -113,8 +108,8 @@ Result<void> RunWork::load_manifest() {
   SKEIN_ASSIGN(auto manifest, parts_.store.get(run_.thread));
   if (!manifest) return fail(ErrorCode::kNotFound, "there is no thread " + run_.thread.str());
   manifest_ = std::move(*manifest);
-  if (manifest_.status != ThreadStatus::kActive) return tl::unexpected(wrong_status(manifest_));
-  return {};
+  // Without events, it may have gone to another agent since the run was accepted.
+  return check_takes_runs(manifest_, run_.agent_id);
 }
 
 // Others may have answered while this one waited for its turn.

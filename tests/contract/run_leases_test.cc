@@ -115,6 +115,19 @@ TEST_P(RunLeases, LostByARunThatHadWaitedLeaveNoEntry) {
   EXPECT_THAT(path(thread_), ElementsAre("user: 1", "result", "assistant: re: 1"));
 }
 
+TEST_P(RunLeases, ARunIsRefusedIfItsThreadWentToAnotherAgentMeanwhile) {
+  const Lease held = must(store().lease(thread_, "somebody", 60s, std::nullopt));
+  const std::string id = must(runner().start(run_request("agent", thread_.str(), "1"))).id;
+  UpdateOptions other;
+  other.agent_id = "other";
+  must(store().update(thread_, {}, other));
+  must(store().lease(thread_, "somebody", 0ms, held.token));
+  const skein::Run refused = must(runner().wait(id));
+  ASSERT_TRUE(refused.error);
+  EXPECT_EQ(refused.error->code, ErrorCode::kConflict);
+  EXPECT_EQ(get_thread(store(), thread_).last_seq, 0U);
+}
+
 TEST_P(RunLeases, LostByARunThatHasBegunLeaveItToWhoeverTookOver) {
   RenewingStore renewing(store());
   runner_ = std::make_unique<Runner>(renewing, agents_, options());
