@@ -155,13 +155,14 @@ Result<void> Catalog::each(const std::optional<std::string>& agent,
     if (agent && name > *agent) break;
     SKEIN_ASSIGN(const auto ids, folder_.threads(name));
     for (const ThreadId id : ids) {
-      if (!seen.insert(id).second) {
+      if (seen.contains(id)) {
         if (duplicate) duplicate(id, name);
         continue;
       }
-      if (agent && name != *agent) continue;
       SKEIN_ASSIGN(const auto found, entry(name, id));
-      if (found) visit(*found);
+      if (!found) continue;  // moved or removed meanwhile
+      seen.insert(id);
+      if (!agent || name == *agent) visit(*found);
     }
   }
   return {};

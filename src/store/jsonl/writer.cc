@@ -87,6 +87,7 @@ Result<bool> Writer::open(ThreadState& state) {
 }
 
 Result<bool> Writer::refresh_head(ThreadState& state) {
+  state.writer.path_followed = {};  // line 1 may be written by replacing the file
   SKEIN_ASSIGN(const bool found, refresh(state));
   if (!found) return false;
   SKEIN_ASSIGN(Head head, read_head(*state.writer.file, state.id));
@@ -180,7 +181,7 @@ Result<void> Writer::write_head(ThreadState& state, const Manifest& manifest) {
     SKEIN_TRY(overwrite_head(state, line));
   } else {
     line = head_line(manifest, 0);
-    SKEIN_TRY(copy_with_head(state, line, view.agent));
+    SKEIN_TRY(copy_with_head(state, line));
   }
   view.head = parse_head(line, state.id);
   catalog_.forget(state.id);
@@ -188,21 +189,21 @@ Result<void> Writer::write_head(ThreadState& state, const Manifest& manifest) {
 }
 
 Result<void> Writer::move(ThreadState& state, const Manifest& manifest) {
-  SKEIN_TRY(folder_.flusher().check());
-  WriterView& view = state.writer;
-  const std::string from = view.agent;
-  const std::string line = head_line(manifest, 0);
-  const auto moved = [&]() -> Result<void> {
-    SKEIN_TRY(folder_.make_agent(manifest.agent_id));
-    SKEIN_TRY(copy_with_head(state, line, manifest.agent_id));
-    view.agent = manifest.agent_id;
-    view.head = parse_head(line, state.id);
-    SKEIN_TRY(remove_file(folder_.thread_path(from, state.id)));
-    return folder_.flusher().folder(folder_.threads_folder(from));
-  }();
+  const std::string& from = state.writer.agent;
+  const std::string& to = manifest.agent_id;
+  const std::string path = folder_.thread_path(to, state.id);
+  SKEIN_TRY(folder_.make_agent(to));
+  SKEIN_ASSIGN(const auto other, stat_file(path));
+  if (other) return fail(ErrorCode::kConflict, path + " exists already");
+  SKEIN_TRY(write_head(state, manifest));
+  if (::rename(state.writer.file->path.c_str(), path.c_str()) != 0) {
+    return tl::unexpected(io_error("rename to", path, errno));
+  }
+  SKEIN_TRY(folder_.flusher().folder(folder_.threads_folder(to)));
+  SKEIN_TRY(folder_.flusher().folder(folder_.threads_folder(from)));
+  state.writer = WriterView{};
   catalog_.forget(state.id);
-  if (!moved) view = WriterView{};
-  return moved;
+  return {};
 }
 
 Result<void> Writer::overwrite_head(ThreadState& state, const std::string& line) {
@@ -220,12 +221,11 @@ Result<void> Writer::overwrite_head(ThreadState& state, const std::string& line)
   return {};
 }
 
-Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line,
-                                    const std::string& agent) {
+Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line) {
   SKEIN_TRY(mend_end(state));
   WriterView& view = state.writer;
   const std::string temporary = folder_.temporary_path(state.id);
-  const std::string path = folder_.thread_path(agent, state.id);
+  const std::string path = view.file->path;
   ThreadFile copy;
   copy.path = path;
   const auto write = [&]() -> Result<void> {
@@ -243,7 +243,7 @@ Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line,
     (void)remove_file(temporary);
     return written;
   }
-  const auto flushed = folder_.flusher().folder(folder_.threads_folder(agent));
+  const auto flushed = folder_.flusher().folder(folder_.threads_folder(view.agent));
   SKEIN_ASSIGN(const auto stamp, stat_open(copy.fd, path));
   copy.inode = stamp.inode;
   if (view.head.newline_missing) view.tail.end.newline_missing = false;

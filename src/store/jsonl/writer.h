@@ -30,7 +30,8 @@ class Writer {
   // Writes line 1 anew, in place if it fits. The view is as the file after it.
   Result<void> write_head(ThreadState& state, const Manifest& manifest);
 
-  // The same, in the folder of the manifest's agent. After a crash both folders may have the file.
+  // The same, and moves the file to the folder of the manifest's agent, which decides whose it is:
+  // after a crash line 1 may be ahead of it. The view is empty after it.
   Result<void> move(ThreadState& state, const Manifest& manifest);
 
   // Mends line 1 from what was to be written when the writer died.
@@ -39,8 +40,7 @@ class Writer {
  private:
   Result<bool> open(ThreadState& state);
   Result<void> overwrite_head(ThreadState& state, const std::string& line);
-  Result<void> copy_with_head(ThreadState& state, const std::string& line,
-                              const std::string& agent);
+  Result<void> copy_with_head(ThreadState& state, const std::string& line);
 
   Folder& folder_;
   Catalog& catalog_;
