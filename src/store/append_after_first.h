@@ -9,6 +9,7 @@
 namespace skein {
 
 // The first, which expects where it will stand; and the others behind it, only if it was accepted.
+// None of them, if one breaks a rule by itself.
 // Where writes together are not one transaction, others may write in between.
 std::vector<Result<Appended>> append_after_first(Writes& in, std::span<const Append> appends);
 

@@ -127,6 +127,16 @@ TEST_F(LangGraphState, AReplacementLeavesNothingBehindThatItDidNotKnow) {
   EXPECT_THAT(texts(), ElementsAre("a", "b", "said meanwhile"));
 }
 
+TEST_F(LangGraphState, AReplacementIsNotRefusedForATitleThatCameMeanwhile) {
+  write(R"({"messages":[{"type":"human","id":"1","content":"a"}]})");
+  const Manifest read = manifest();
+  const UpdatePlan plan = must(plan_update(
+      *store_, read, std::nullopt, R"({"messages":[{"type":"human","id":"1","content":"A"}]})"));
+  must(store_->update(id_, ManifestPatch().title("new"), {}));
+  EXPECT_TRUE(ok(write_plan(*store_, threads_, read, plan)));
+  EXPECT_THAT(texts(), ElementsAre("A"));
+}
+
 TEST_F(LangGraphState, TheSameMessageAgainWritesNothing) {
   write(R"({"messages":[{"type":"human","id":"1","content":"a"}]})");
   const auto plan = must(plan_update(*store_, manifest(), std::nullopt,

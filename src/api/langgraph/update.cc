@@ -20,6 +20,8 @@ namespace {
 
 using Values = std::map<std::string, std::string, std::less<>>;
 
+constexpr int kMostAttempts = 10;
+
 struct Written {
   std::vector<SentMessage> messages;
   Values others;
@@ -255,12 +257,20 @@ Result<Seq> write_plan(Store& store, ThreadManager& threads, const Manifest& thr
   if (plan.events.empty()) return Seq{0};
   std::vector<Append> appends = appends_of(thread.id, plan);
   if (!plan.made_for) return last_of(threads.append(thread.id, std::move(appends)));
-  SKEIN_TRY(check_takes_messages(thread));
-  appends.front().expect_version = thread.version;
   appends.front().expect_seq = *plan.made_for + 1;
-  std::vector<Result<Appended>> answers;
-  SKEIN_TRY(store.together([&](Writes& in) { answers = append_after_first(in, appends); }));
-  return last_of(answers);
+  Manifest now = thread;
+  for (int attempt = 1;; ++attempt) {
+    SKEIN_TRY(check_takes_messages(now));
+    appends.front().expect_version = now.version;
+    std::vector<Result<Appended>> answers;
+    SKEIN_TRY(store.together([&](Writes& in) { answers = append_after_first(in, appends); }));
+    auto last = last_of(answers);
+    if (last || last.error().code != ErrorCode::kConflict || attempt == kMostAttempts) return last;
+    // A title, or metadata, may have come meanwhile, and no event.
+    SKEIN_ASSIGN(const auto found, store.get(thread.id));
+    if (!found || found->version == now.version) return last;
+    now = *found;
+  }
 }
 
 }  // namespace skein::langgraph
