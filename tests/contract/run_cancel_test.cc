@@ -58,6 +58,8 @@ class HeardStore final : public PassingStore {
 
 class RunCancel : public RunContract {
  protected:
+  ~RunCancel() override { runner_.reset(); }  // whose engine may still wait for released_
+
   RunRequest request(std::string_view text) {
     RunRequest request = run_request("agent", thread_.str(), text);
     if (text.empty()) request.input.messages.clear();

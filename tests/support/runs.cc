@@ -176,7 +176,8 @@ Result<std::vector<Version>> NotingStore::write(std::span<const RecordWrite> wri
   std::string line = "write";
   for (const RecordWrite& write : writes) {
     if (write.collection == "runs") {
-      line += " run " + JsonFields(*write.bytes).take_string("status").value_or("?");
+      line += " run " + (write.bytes ? JsonFields(*write.bytes).take_string("status").value_or("?")
+                                     : std::string("deleted"));
     } else if (write.collection == "usage") {
       line += " + usage";
     }
