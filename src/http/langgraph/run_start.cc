@@ -136,7 +136,10 @@ tl::expected<Manifest, Problem> thread_for(LangGraph& graph, const Request& requ
                         "run. Make it with metadata.graph_id");
     }
     if (made) return std::move(*made);
-    if (made.error().code != ErrorCode::kConflict || attempt == kAttempts) {
+    // Busy: with a run of the same agent, perhaps, that was first.
+    const ErrorCode code = made.error().code;
+    const bool again = code == ErrorCode::kConflict || code == ErrorCode::kBusy;
+    if (!again || attempt == kAttempts) {
       return tl::unexpected(Problem(std::move(made).error()));
     }
   }

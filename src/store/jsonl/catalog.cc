@@ -159,10 +159,14 @@ Result<void> Catalog::each(const std::optional<std::string>& agent,
         if (duplicate) duplicate(id, name);
         continue;
       }
+      if (agent && name != *agent) {
+        seen.insert(id);
+        continue;
+      }
       SKEIN_ASSIGN(const auto found, entry(name, id));
       if (!found) continue;  // moved or removed meanwhile
       seen.insert(id);
-      if (!agent || name == *agent) visit(*found);
+      visit(*found);
     }
   }
   return {};
