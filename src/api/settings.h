@@ -11,6 +11,7 @@
 #include "skein/checkpoints.h"
 #include "skein/error.h"
 #include "skein/json.h"
+#include "skein/record_signer.h"
 #include "skein/store.h"
 #include "skein/thread_manager.h"
 
@@ -38,6 +39,9 @@ struct Settings {
   std::vector<RedactionRule> redaction_rules;        // besides the built-in ones
   std::vector<std::string> redaction_without;        // built-in ones that are not wanted
   std::optional<std::filesystem::path> config_file;  // the one that was read
+  // Signs and verifies the records that make Skein act. None: the store is outside the workspace,
+  // or a server that the user chose, and its records count as they are.
+  std::shared_ptr<const RecordSigner> signer{};
 };
 
 // The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
