@@ -52,6 +52,10 @@ struct AgentDefinition {
   ContextRequest context{.max_tokens = 32'000};
   Json options{};        // for the engine; an object, or absent
   std::string folder{};  // where an engine that works on files does so; absolute, or empty
+  // SHA-256 of exactly the bytes that were parsed: the definition, and the file that its
+  // "systemFile" names. Empty: built in.
+  std::string digest{};
+  std::string system_file{};  // as the definition names it; empty: none
 };
 
 // Whether a name of a tool fits a pattern: the name itself, or its beginning and a final "*".

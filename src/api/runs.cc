@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "api/agent_kit.h"
+#include "api/agent_trust.h"
 #include "api/agents.h"
 #include "api/recall.h"
 #include "core/json_object.h"
@@ -27,14 +28,29 @@ bool WorkspaceAgents::answers_at_once(std::string_view agent_id) {
   return made && (*made)->answers_at_once(agent.options);
 }
 
+Result<AgentDefinition> WorkspaceAgents::trusted(AgentDefinition agent) {
+  if (!equipment_.check_trust) return agent;
+  auto checked = equipment_.check_trust(agent);
+  if (checked) return agent;
+  if (agent.engine != "echo") return tl::unexpected(std::move(checked).error());
+  if (equipment_.log) equipment_.log("without MCP servers: " + checked.error().message);
+  agent.capabilities.servers.clear();
+  return agent;
+}
+
 Result<void> WorkspaceAgents::check(std::string_view agent_id) {
-  if (agents_.all().contains(agent_id)) return {};
-  SKEIN_TRY(agents_.get(agent_id));
-  return {};
+  const auto found = agents_.all().find(agent_id);
+  if (found == agents_.all().end()) {
+    SKEIN_TRY(agents_.get(agent_id));
+    return {};
+  }
+  if (found->second.engine == "echo" || !equipment_.check_trust) return {};
+  return equipment_.check_trust(found->second);
 }
 
 Result<PreparedAgent> WorkspaceAgents::prepare(const RunScope& scope) {
   SKEIN_ASSIGN(AgentDefinition agent, agents_.get(scope.agent_id));
+  SKEIN_ASSIGN(agent, trusted(std::move(agent)));
   PreparedAgent prepared;
   SKEIN_ASSIGN(prepared.engine, engine(agent.engine));
   if (prepared.engine->is_agent()) {
@@ -73,7 +89,12 @@ RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
   };
   parts.log = options.log;
   kit_ = std::make_unique<AgentKit>(settings, store, agents_.agents(), std::move(parts));
-  agents_.equip(kit_->equipment());
+  AgentEquipment equipment = kit_->equipment();
+  equipment.check_trust = [settings](const AgentDefinition& agent) {
+    return check_agent_trust(settings, agent);
+  };
+  equipment.log = options.log;
+  agents_.equip(std::move(equipment));
   runner_ = std::make_unique<Runner>(store, agents_, std::move(options));
 }
 

@@ -23,6 +23,9 @@ struct AgentEquipment {
       tools{};
   // What goes behind the system prompt, such as the task that the thread belongs to.
   std::function<Result<std::string>(const RunScope& scope)> context{};
+  // kInvalid: the definition is not trusted (api/agent_trust.h). Asked before each run.
+  std::function<Result<void>(const AgentDefinition& agent)> check_trust{};
+  std::function<void(std::string_view)> log{};
 };
 
 // The agents of a workspace as a runner wants them. Thread-safe.
@@ -42,6 +45,8 @@ class WorkspaceAgents final : public AgentSource {
 
  private:
   Result<std::shared_ptr<Engine>> engine(const std::string& name);
+  // Without trust, an agent that echoes goes without its MCP servers, and any other not at all.
+  Result<AgentDefinition> trusted(AgentDefinition agent);
 
   const Agents agents_;
   AgentEquipment equipment_;

@@ -2,168 +2,24 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 
-#include "core/json.h"
-#include "core/json_fields.h"
+#include "api/config_file.h"
+#include "api/config_trust.h"
+#include "api/user_folders.h"
 #include "core/quote.h"
 #include "core/try.h"
-#include "skein/work_items.h"
 
 namespace skein {
 namespace fs = std::filesystem;
 namespace {
 
-struct ConfigFile {
-  std::optional<std::string> store;
-  std::optional<std::string> default_agent;
-  std::optional<std::string> embedder;
-  std::optional<std::string> project;
-  std::vector<ActiveLimit> active_limits;
-  std::vector<CheckpointsOptions::KnowledgeRepo> knowledge_repos;
-  Json agents;
-  Json server;
-  std::vector<RedactionRule> redaction_rules;
-  std::vector<std::string> redaction_without;
-};
-
 std::optional<std::string> environment(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
-}
-
-tl::unexpected<Error> bad_config(const fs::path& file, std::string_view field,
-                                 std::string_view reason) {
-  return fail(ErrorCode::kInvalid,
-              fmt::format("configuration {}: \"{}\" {}", file.string(), field, reason));
-}
-
-Result<std::string> read_config_text(const fs::path& file) {
-  std::error_code error;
-  if (!fs::is_regular_file(file, error)) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("configuration {}: there is no such file", file.string()));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("configuration {}: cannot be read", file.string()));
-  }
-  return std::move(text).str();
-}
-
-Result<std::vector<ActiveLimit>> read_active_limits(RawJson value) {
-  const auto wrong = [value] {
-    return fail(ErrorCode::kInvalid, "must be an object of whole numbers, not " + excerpt(value));
-  };
-  std::vector<ActiveLimit> limits;
-  JsonObjectReader reader;
-  std::vector<JsonMember> members;
-  if (!value.starts_with('{') || !reader.read(value, members)) return wrong();
-  for (const JsonMember& member : members) {
-    const auto count = json_to_int(member.value);
-    if (!count || *count < 0) return wrong();
-    limits.push_back({std::string(member.name), static_cast<std::size_t>(*count)});
-  }
-  return limits;
-}
-
-Result<std::vector<CheckpointsOptions::KnowledgeRepo>> read_knowledge_repos(RawJson value) {
-  std::vector<CheckpointsOptions::KnowledgeRepo> repositories;
-  const JsonFields fields(value);
-  for (const JsonFields::Field& field : fields.others()) {
-    repositories.push_back({field.name, json_to_string(field.value).value_or("")});
-    if (!repositories.back().folder.empty()) continue;
-    return fail(ErrorCode::kInvalid, "names no folder for " + quote(field.name));
-  }
-  if (value.starts_with('{')) return repositories;
-  return fail(ErrorCode::kInvalid, "must be an object of folders, not " + excerpt(value));
-}
-
-Result<void> read_redaction(RawJson value, ConfigFile& config) {
-  if (!value.starts_with('{')) {
-    return fail(ErrorCode::kInvalid, "must be an object of rules, not " + excerpt(value));
-  }
-  const JsonFields fields(value);
-  for (const JsonFields::Field& field : fields.others()) {
-    if (const auto pattern = json_to_string(field.value)) {
-      config.redaction_rules.push_back({field.name, *pattern});
-    } else if (field.value == "false") {
-      config.redaction_without.push_back(field.name);
-    } else {
-      return fail(ErrorCode::kInvalid, "rule " + quote(field.name) +
-                                           ": must be a regular expression, or false, not " +
-                                           excerpt(field.value));
-    }
-  }
-  return {};
-}
-
-// A reason, if the value is not as it must be.
-Result<void> take_setting(const JsonMember& member, ConfigFile& config) {
-  if (member.name == "maxActiveThreads") {
-    SKEIN_ASSIGN(config.active_limits, read_active_limits(member.value));
-    return {};
-  }
-  if (member.name == "knowledgeRepos") {
-    SKEIN_ASSIGN(config.knowledge_repos, read_knowledge_repos(member.value));
-    return {};
-  }
-  if (member.name == "redact") return read_redaction(member.value, config);
-  if (member.name == "agents" || member.name == "server") {
-    const bool agents = member.name == "agents";
-    if (!member.value.starts_with('{')) {
-      return fail(ErrorCode::kInvalid,
-                  fmt::format("must be an object of {}, not {}", agents ? "definitions" : "options",
-                              excerpt(member.value)));
-    }
-    (agents ? config.agents : config.server) = Json::trusted(std::string(member.value));
-    return {};
-  }
-  std::optional<std::string>* const setting = member.name == "store" ? &config.store
-                                              : member.name == "defaultAgent"
-                                                  ? &config.default_agent
-                                              : member.name == "embedder" ? &config.embedder
-                                              : member.name == "project"  ? &config.project
-                                                                          : nullptr;
-  if (setting == nullptr) {
-    return fail(ErrorCode::kInvalid,
-                "is not a setting; those are store, defaultAgent, embedder, project, "
-                "maxActiveThreads, knowledgeRepos, agents, server, redact");
-  }
-  const auto value = json_to_string(member.value);
-  if (!value || value->empty()) {
-    return fail(ErrorCode::kInvalid, fmt::format("must be a string, not {}", member.value));
-  }
-  if (member.name == "defaultAgent") SKEIN_TRY(check_agent_id(*value));
-  if (member.name == "project") SKEIN_TRY(check_project(*value));
-  *setting = value;
-  return {};
-}
-
-Result<ConfigFile> read_config(const fs::path& file) {
-  SKEIN_ASSIGN(const std::string text, read_config_text(file));
-  const auto object = Json::parse_object(text);
-  if (!object) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("configuration {}: {}", file.string(), object.error().message));
-  }
-  JsonObjectReader reader;
-  std::vector<JsonMember> members;
-  reader.read(object->text(), members);
-  ConfigFile config;
-  for (const JsonMember& member : members) {
-    if (auto taken = take_setting(member, config); !taken) {
-      return bad_config(file, member.name, taken.error().message);
-    }
-  }
-  return config;
 }
 
 // The path of a URL that names a file or folder; nothing for others.
@@ -208,6 +64,56 @@ fs::path find_workspace(const fs::path& start) {
   return repository.value_or(start);
 }
 
+namespace {
+
+// The user's own configuration: it has the settings of the server, and defaults for the rest.
+Result<ConfigFile> user_config(Settings& settings) {
+  for (const fs::path& folder : config_folders()) {
+    const fs::path file = folder / "config.json";
+    std::error_code error;
+    if (!fs::exists(file, error)) continue;
+    SKEIN_ASSIGN(ConfigFile config, read_config(file));
+    for (const char* name : {"agents", "project", "knowledgeRepos", "maxActiveThreads"}) {
+      if (config.members.contains(name)) {
+        return bad_config(file, name, "belongs in the configuration of a workspace");
+      }
+    }
+    settings.user_config_file = file;
+    return config;
+  }
+  return ConfigFile{};
+}
+
+// The configuration of the workspace as far as it is trusted.
+Result<ConfigFile> workspace_config(Settings& settings) {
+  const fs::path file = settings.workspace / ".skein" / "config.json";
+  std::error_code error;
+  if (!fs::exists(file, error)) return ConfigFile{};
+  settings.config_file = file;
+  SKEIN_ASSIGN(ConfigFile config, read_config(file));
+  SKEIN_ASSIGN(ConfigReview review, review_config(*settings.trust, file, config));
+  settings.config_definitions = std::move(review.definitions);
+  if (review.untrusted_store) {
+    settings.untrusted_store = anchored(*review.untrusted_store, settings.workspace);
+  }
+  if (!review.notice.empty()) settings.notices.push_back(std::move(review.notice));
+  return config;
+}
+
+std::string chosen_store(const SettingsRequest& request, const ConfigFile& config,
+                         const ConfigFile& user, const fs::path& here, Settings& settings) {
+  const auto asked = request.store ? request.store : environment("SKEIN_STORE");
+  if (asked) {
+    settings.untrusted_store.reset();
+    return anchored(*asked, here);
+  }
+  if (config.store) return anchored(*config.store, settings.workspace);
+  if (user.store) return anchored(*user.store, settings.workspace);
+  return default_store(settings.workspace);
+}
+
+}  // namespace
+
 Result<Settings> resolve_settings(const SettingsRequest& request) {
   std::error_code error;
   const fs::path here = fs::current_path(error);
@@ -220,37 +126,39 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("workspace {}: there is no such folder", settings.workspace.string()));
   }
+  SKEIN_ASSIGN(settings.trust, Trust::of_workspace(settings.workspace));
 
-  const fs::path usual_config = settings.workspace / ".skein" / "config.json";
+  SKEIN_ASSIGN(ConfigFile user, user_config(settings));
+  ConfigFile config;
   if (request.config) {
     settings.config_file = here / *request.config;
-  } else if (fs::exists(usual_config, error)) {
-    settings.config_file = usual_config;
-  }
-  ConfigFile config;
-  if (settings.config_file) {
+    settings.config_is_explicit = true;
     SKEIN_ASSIGN(config, read_config(*settings.config_file));
-  }
-
-  const auto store = request.store ? request.store : environment("SKEIN_STORE");
-  if (store) {
-    settings.store_url = anchored(*store, here);
-  } else if (config.store) {
-    settings.store_url = anchored(*config.store, settings.workspace);
   } else {
-    settings.store_url = default_store(settings.workspace);
+    SKEIN_ASSIGN(config, workspace_config(settings));
   }
+  settings.store_url = chosen_store(request, config, user, here, settings);
   settings.knowledge_repos = std::move(config.knowledge_repos);
-  settings.redaction_rules = std::move(config.redaction_rules);
-  settings.redaction_without = std::move(config.redaction_without);
+  ConfigFile& redacting = config.members.contains("redact") ? config : user;
+  settings.redaction_rules = std::move(redacting.redaction_rules);
+  settings.redaction_without = std::move(redacting.redaction_without);
   const auto embedder = environment("SKEIN_EMBEDDER");
-  settings.embedder = embedder.value_or(config.embedder.value_or("auto"));
-  settings.default_agent = config.default_agent.value_or("default");
+  settings.embedder = embedder.value_or(config.embedder.value_or(user.embedder.value_or("auto")));
+  settings.default_agent = config.default_agent.value_or(user.default_agent.value_or("default"));
   settings.active_limits = std::move(config.active_limits);
   settings.project = config.project;
   settings.agents = std::move(config.agents);
-  settings.server = std::move(config.server);
+  settings.server = std::move(config.members.contains("server") ? config.server : user.server);
   return settings;
+}
+
+Result<void> check_store_trust(const Settings& settings) {
+  if (!settings.untrusted_store) return {};
+  return fail(ErrorCode::kInvalid,
+              fmt::format("the store {} of {} is not trusted; run \"skein trust\" to allow it, or "
+                          "name a store with --store",
+                          quote(without_password(*settings.untrusted_store), 200),
+                          settings.config_file.value_or("").string()));
 }
 
 Result<Redactor> settled_redactor(const Settings& settings) {
@@ -294,6 +202,7 @@ bool store_is_brief(const Settings& settings) {
 
 Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
                                                   StoreOptions options) {
+  SKEIN_TRY(check_store_trust(settings));
   if (if_missing == IfMissing::kRefuse && !store_exists(settings.store_url)) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("there is no store at {}", without_password(settings.store_url)));

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/trust.h"
 #include "core/redact.h"
 #include "skein/checkpoints.h"
 #include "skein/error.h"
@@ -17,12 +18,14 @@
 
 namespace skein {
 
-// What was asked for on the command line. It wins over the environment (SKEIN_STORE,
-// SKEIN_WORKSPACE, SKEIN_EMBEDDER), that over the configuration file, and that over the defaults.
+// What the command line asks for.
 struct SettingsRequest {
   std::optional<std::string> store;
   std::optional<std::string> workspace;
   std::optional<std::string> config;
+  // The digest of the definitions that the caller agreed to (skein trust --print), else
+  // SKEIN_TRUST.
+  std::optional<std::string> trust;
 };
 
 struct Settings {
@@ -42,15 +45,32 @@ struct Settings {
   // Signs and verifies the records that make Skein act. None: the store is outside the workspace,
   // or a server that the user chose, and its records count as they are.
   std::shared_ptr<const RecordSigner> signer{};
+
+  // What the user trusts in this workspace. None: everything (programs that embed the library).
+  std::shared_ptr<Trust> trust{};
+  // The members of the workspace's configuration that need trust.
+  std::vector<Definition> config_definitions{};
+  // The store that the workspace's configuration names, while it is not trusted: no store is opened
+  // then, and none takes its place.
+  std::optional<std::string> untrusted_store{};
+  bool config_is_explicit = false;  // config_file was named with --config, and counts as a flag
+  std::optional<std::filesystem::path> user_config_file{};  // the one that was read
+  std::vector<std::string> notices{};  // for people, on standard error, a line each
 };
 
-// The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
-// It is a JSON object with any of "store", "defaultAgent", "embedder", "project",
+// Flags win over the environment (SKEIN_STORE, SKEIN_WORKSPACE, SKEIN_EMBEDDER), that over the
+// workspace's configuration, that over the user's ($XDG_CONFIG_HOME/skein/config.json, else
+// /etc/skein/config.json), and that over the defaults. The workspace's is
+// WORKSPACE/.skein/config.json if there is one; its members "store", "embedder", "redact" and
+// "knowledgeRepos" count only when they are trusted, and "server" never does. A file that is named
+// with --config takes its place, and counts as a whole.
+//
+// A configuration is a JSON object with any of "store", "defaultAgent", "embedder", "project",
 // "maxActiveThreads" (an object: a key of threads' metadata, and how many may be active with the
 // same value of it), "knowledgeRepos" (an object: names, and folders from the workspace), "agents"
-// and "server" (objects: ids, and definitions; options; which are not looked at here) and "redact"
-// (an object: names of rules, and regular expressions, or false for a built-in rule that is not
-// wanted); anything else in it is kInvalid, naming file, field and reason. A relative path in its
+// and "server" (objects: ids, and definitions; options; which are not validated here) and "redact"
+// (an object: names of rules, and regular expressions, or false for a built-in rule that is
+// disabled); anything else in it is kInvalid, naming file, field and reason. A relative path in its
 // "store" starts from the workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
 
@@ -60,8 +80,11 @@ std::filesystem::path find_workspace(const std::filesystem::path& start);
 
 enum class IfMissing { kCreate, kRefuse };
 
-// Opens the store of the settings. kRefuse: kNotFound when its file or folder does not exist, and
-// none is made.
+// kInvalid: the workspace's configuration names a store that is not trusted.
+Result<void> check_store_trust(const Settings& settings);
+
+// Opens the store of the settings. kInvalid: check_store_trust(). kRefuse: kNotFound when its file
+// or folder does not exist, and none is made.
 Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
                                                   StoreOptions options = {});
 

@@ -9,6 +9,7 @@
 #include "api/agents.h"
 #include "api/hooks.h"
 #include "api/keys.h"
+#include "api/trust_review.h"
 #include "core/file.h"
 #include "core/find_program.h"
 #include "core/http_client.h"
@@ -162,6 +163,21 @@ std::vector<SetupCheck> check_agents(const Settings& settings) {
   return checks;
 }
 
+SetupCheck check_trust(const Settings& settings) {
+  if (settings.trust == nullptr) return {"trust", State::kFine, "everything is trusted", ""};
+  const auto review = review_trust(settings);
+  if (!review)
+    return {"trust", State::kProblem, review.error().message, "mend or remove that file"};
+  std::string names;
+  for (const Definition& definition : review->pending()) {
+    names += (names.empty() ? "" : ", ") + definition.name;
+  }
+  if (!names.empty()) {
+    return {"trust", State::kOff, "not trusted and inactive: " + names, "skein trust"};
+  }
+  return {"trust", State::kFine, fmt::format("{} definitions", review->definitions.size()), ""};
+}
+
 // How many keys of the store are good; nothing: it cannot be told.
 std::optional<std::size_t> good_keys(const Settings& settings) {
   if (!store_exists(settings.store_url)) return 0;
@@ -215,8 +231,9 @@ const char* to_string(SetupCheck::State state) {
 
 std::vector<SetupCheck> check_setup(const Settings& settings) {
   std::vector<SetupCheck> checks = {
-      check_store(settings), check_room(settings), check_git(settings),    check_claude(),
-      check_hooks(settings), check_mcp(settings),  check_models(settings), check_server(settings)};
+      check_store(settings),  check_room(settings),   check_git(settings),
+      check_claude(),         check_hooks(settings),  check_mcp(settings),
+      check_models(settings), check_server(settings), check_trust(settings)};
   for (SetupCheck& check : check_agents(settings)) checks.push_back(std::move(check));
   return checks;
 }

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cli/arguments.h"
+#include "cli/ask_for_trust.h"
 #include "cli/run_desk.h"
 #include "cli/run_printer.h"
 #include "cli/stop_on_signal.h"
@@ -85,6 +86,8 @@ class Chat : public Command {
   }
 
   Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_TRY(ask_for_agent_trust(settings, agent_));
     SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kCreate));
     SKEIN_TRY(desk.desk->agents().check(agent_));
     person_ = ::isatty(STDIN_FILENO) == 1;

@@ -103,6 +103,7 @@ std::unique_ptr<Command> demo_command();
 std::unique_ptr<Command> cleanup_command();
 CommandGroup checkpoint_commands();       // checkpoint, handoff, resume
 CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
+CommandGroup trust_commands();
 CommandGroup hook_commands();
 CommandGroup mcp_commands();
 std::unique_ptr<Command> mcp_install_command();

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
+#include "api/trust_review.h"
 #include "cli/arguments.h"
 
 namespace skein {
@@ -58,6 +61,11 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
                "knowledgeRepos, agents, server, redact (default WORKSPACE/.skein/config.json)",
        .set = into(target.settings.config),
        .is_path = true},
+      {.names = "--trust",
+       .value_name = "DIGEST",
+       .help = "trust the workspace's definitions if they have exactly this digest (SKEIN_TRUST; "
+               "skein trust --print shows it)",
+       .set = into(target.settings.trust)},
       {.names = "--json", .help = "answer, and fail, in JSON", .set = into(target.json)},
   };
 }
@@ -72,6 +80,11 @@ namespace {
 
 tl::expected<Settings, Failure> resolved(const SettingsRequest& request) {
   auto settings = resolve_settings(request);
+  if (settings) {
+    // A digest that the caller agreed to may trust members of the configuration: read it again.
+    SKEIN_ASSIGN(const bool granted, grant_by_digest(*settings, request.trust));
+    if (granted) settings = resolve_settings(request);
+  }
   if (!settings) {
     const int code = settings.error().code == ErrorCode::kInvalid ? kExitUsage : kExitRefused;
     return tl::unexpected<Failure>(Failure(std::move(settings).error(), code));
@@ -81,12 +94,27 @@ tl::expected<Settings, Failure> resolved(const SettingsRequest& request) {
 
 }  // namespace
 
-tl::expected<Settings, Failure> Context::settings() const { return resolved(request_); }
+tl::expected<Settings, Failure> Context::unchecked_settings() const { return resolved(request_); }
 
-tl::expected<Settings, Failure> Context::settings_in(std::string workspace) const {
+tl::expected<Settings, Failure> Context::unchecked_settings_in(std::string workspace) const {
   SettingsRequest request = request_;
   request.workspace = std::move(workspace);
   return resolved(request);
+}
+
+tl::expected<Settings, Failure> Context::checked(tl::expected<Settings, Failure> settings) const {
+  if (!settings) return settings;
+  SKEIN_TRY(check_store_trust(*settings));
+  if (!std::exchange(notices_printed_, true)) {
+    for (const std::string& notice : settings->notices) print_notice(printable(notice));
+  }
+  return settings;
+}
+
+tl::expected<Settings, Failure> Context::settings() const { return checked(unchecked_settings()); }
+
+tl::expected<Settings, Failure> Context::settings_in(std::string workspace) const {
+  return checked(unchecked_settings_in(std::move(workspace)));
 }
 
 StoreOptions Context::store_options() { return {.notice = tell}; }

@@ -36,10 +36,15 @@ class Context {
   Output& out() { return out_; }
   const Style& style() const { return style_; }
 
-  // Bad configuration is wrong usage.
+  // Bad configuration is wrong usage. Prints, once, which parts of the workspace's configuration
+  // have no effect; refuses a workspace whose store is not trusted.
   tl::expected<Settings, Failure> settings() const;
   // The same for another workspace than that of the command line.
   tl::expected<Settings, Failure> settings_in(std::string workspace) const;
+  // The same without notices, and with a store that is not trusted: for commands that review the
+  // configuration, or report what it lacks in their own way.
+  tl::expected<Settings, Failure> unchecked_settings() const;
+  tl::expected<Settings, Failure> unchecked_settings_in(std::string workspace) const;
 
   // How this program opens stores: what one mends in passing is told on standard error.
   static StoreOptions store_options();
@@ -50,8 +55,11 @@ class Context {
   tl::expected<OpenManager, Failure> open_manager(IfMissing if_missing);
 
  private:
+  tl::expected<Settings, Failure> checked(tl::expected<Settings, Failure> settings) const;
+
   const SettingsRequest request_;
   const bool json_;
+  mutable bool notices_printed_ = false;
   Output out_;
   const Style style_;
 };

@@ -29,8 +29,12 @@ class RunHook : public Command {
   std::vector<Argument> arguments() override { return {}; }
 
   Outcome run(Context& context) override {
-    const auto settings = context.settings();
+    const auto settings = context.unchecked_settings();
     if (!settings) return kExitDone;
+    if (auto trusted = check_store_trust(*settings); !trusted) {
+      print_notice(printable(trusted.error().message));
+      return kExitDone;
+    }
     const auto told = ::isatty(STDIN_FILENO) == 1 ? Result<std::string>("")
                                                   : read_standard_input(limits::kMaxHookBytes);
     context.out().write(run_hook(*settings, hook_, told.value_or("")));

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "cli/arguments.h"
+#include "cli/ask_for_trust.h"
 #include "cli/chat.h"
 #include "cli/dialogue.h"
 #include "cli/run_desk.h"
@@ -113,6 +114,8 @@ class RunCommand : public Command {
       return wrong_usage("a new thread needs a text to begin with");
     }
     request_.multitask = multitask_.value_or(Multitask::kEnqueue);
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_TRY(ask_for_agent_trust(settings, request_.agent_id));
     SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kCreate));
     RunPrinter printer(context, jsonl_           ? RunOutput::kLines
                                 : context.json() ? RunOutput::kJson

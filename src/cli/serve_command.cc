@@ -3,7 +3,9 @@
 #include <csignal>
 #include <filesystem>
 
+#include "api/trust_review.h"
 #include "cli/arguments.h"
+#include "cli/ask_for_trust.h"
 #include "cli/context.h"
 #include "cli/stop_on_signal.h"
 #include "core/json_object.h"
@@ -26,6 +28,25 @@ void log_finding(const Finding& finding) {
   print_line_to_stderr(line.str());
 }
 
+void log_line(std::string_view message) {
+  print_line_to_stderr(JsonObject()
+                           .add("at", system_clock().now().str())
+                           .add("message", mended_utf8(message))
+                           .str());
+}
+
+// What the workspace defines and may not do, as one line of the log.
+Result<void> log_untrusted(const Settings& settings) {
+  for (const std::string& notice : settings.notices) log_line(notice);
+  SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
+  std::string names;
+  for (const Definition& definition : review.pending()) {
+    names += (names.empty() ? "" : ", ") + definition.name;
+  }
+  if (!names.empty()) log_line("not trusted and inactive: " + names + "; " + how_to_trust());
+  return {};
+}
+
 class Serve : public Command {
  public:
   CommandInfo info() const override {
@@ -40,19 +61,36 @@ class Serve : public Command {
                 "until the first key is made\n(skein key create). Any other address needs keys. "
                 "Also indexes messages as they arrive, and runs what triggers\nsay. Ctrl-C or "
                 "SIGTERM stops it: streams are told, runs get some seconds to end and are then "
-                "interrupted. The\n\"server\" object of the configuration has limits and names "
-                "(docs/server.md). Logs are lines of JSON on standard error."};
+                "interrupted.\nLimits and names are in the \"server\" object of the user's "
+                "configuration ($XDG_CONFIG_HOME/skein/config.json, else\n/etc/skein/config.json) "
+                "or of --config FILE, never in that of the workspace (docs/server.md). Logs are "
+                "lines\nof JSON on standard error."};
   }
 
   std::vector<Argument> arguments() override {
     return {{.names = "--address",
              .value_name = "IP",
-             .help = "where to listen (default 127.0.0.1)",
+             .help = "where to listen (SKEIN_ADDRESS; default 127.0.0.1)",
              .set = into(address_)},
             {.names = "--port",
              .value_name = "PORT",
-             .help = "default 7171; 0: any that is free",
+             .help = "default 7171; 0: any that is free (SKEIN_PORT)",
              .set = into(port_)},
+            {.names = "--host",
+             .value_name = "NAME",
+             .help = "a host name that clients may use, besides the address (SKEIN_HOSTS)",
+             .set = into(hosts_),
+             .repeated = true},
+            {.names = "--origin",
+             .value_name = "ORIGIN",
+             .help = "an origin whose pages may call the server (SKEIN_ORIGINS)",
+             .set = into(origins_),
+             .repeated = true},
+            {.names = "--audit-file",
+             .value_name = "FILE",
+             .help = "where to log writes (SKEIN_AUDIT_FILE; default WORKSPACE/.skein/audit.log)",
+             .set = into(audit_file_),
+             .is_path = true},
             {.names = "--conformance-fixtures",
              .help = "also what the conformance suites of MCP call",
              .set = into(mcp_fixtures_),
@@ -60,27 +98,24 @@ class Serve : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    auto options = http::read_server_options(settings.server);
-    if (!options) return wrong_usage("configuration: " + options.error().message);
-    if (address_) options->address = *address_;
-    if (port_ && *port_ > 65'535) return wrong_usage("a port is at most 65535");
-    if (port_) options->port = static_cast<std::uint16_t>(*port_);
-    if (options->audit_file.empty()) {
-      options->audit_file = (settings.workspace / ".skein" / "audit.log").string();
-    }
+    SKEIN_ASSIGN_OR_FAIL(Settings settings, context.unchecked_settings());
+    SKEIN_TRY(ask_for_workspace_trust(settings));
+    SKEIN_ASSIGN_OR_FAIL(settings, context.unchecked_settings());  // after what was just decided
+    SKEIN_TRY(check_store_trust(settings));
+    SKEIN_TRY(log_untrusted(settings));
+    SKEIN_ASSIGN_OR_FAIL(auto options, server_options(settings));
     std::signal(SIGPIPE, SIG_IGN);
     give_memory_back_always();
     SKEIN_ASSIGN_OR_FAIL(const auto store,
                          context.open(IfMissing::kCreate, {.notice = log_finding}));
     std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),
+    std::filesystem::create_directories(std::filesystem::path(options.audit_file).parent_path(),
                                         ignored);
 
     const StopOnSignal stop;
     http::Server::Parts parts;
     parts.settings = settings;
-    parts.options = std::move(*options);
+    parts.options = std::move(options);
     parts.log = [](std::string_view line) { print_line_to_stderr(line); };
     parts.background = true;
     parts.mcp_fixtures = mcp_fixtures_;
@@ -94,6 +129,29 @@ class Serve : public Command {
   }
 
  private:
+  // Flags, then the environment, then the user's configuration.
+  tl::expected<http::ServerOptions, Failure> server_options(const Settings& settings) const {
+    auto read = http::read_server_options(settings.server);
+    if (!read) return wrong_usage("configuration: " + read.error().message);
+    if (auto taken = http::take_server_environment(*read); !taken) {
+      return wrong_usage(taken.error().message);
+    }
+    http::ServerOptions options = std::move(*read);
+    if (address_) options.address = *address_;
+    if (port_ && *port_ > 65'535) return wrong_usage("a port is at most 65535");
+    if (port_) options.port = static_cast<std::uint16_t>(*port_);
+    if (!hosts_.empty()) options.hosts = hosts_;
+    if (!origins_.empty()) options.origins = origins_;
+    if (audit_file_) options.audit_file = *audit_file_;
+    if (auto good = http::check_server_options(options); !good) {
+      return wrong_usage(good.error().message);
+    }
+    if (options.audit_file.empty()) {
+      options.audit_file = (settings.workspace / ".skein" / "audit.log").string();
+    }
+    return options;
+  }
+
   static void announce(Context& context, const Settings& settings, const http::Server& server) {
     const std::string store = printable(without_password(settings.store_url));
     if (context.json()) {
@@ -116,6 +174,9 @@ class Serve : public Command {
 
   std::optional<std::string> address_;
   std::optional<std::uint64_t> port_;
+  std::vector<std::string> hosts_;
+  std::vector<std::string> origins_;
+  std::optional<std::string> audit_file_;
   bool mcp_fixtures_ = false;
 };
 

@@ -1,5 +1,10 @@
 #include "http/options.h"
 
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <optional>
+
 #include "core/checked_fields.h"
 #include "core/quote.h"
 #include "core/try.h"
@@ -42,7 +47,25 @@ bool is_host(std::string_view text) {
   return !text.empty() && text.find_first_of("*/?#@ ") == std::string_view::npos;
 }
 
-Result<void> check_names(const ServerOptions& options) {
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr || *value == '\0') return std::nullopt;
+  return std::string(value);
+}
+
+std::vector<std::string> split_at_commas(std::string_view text) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(','), text.size());
+    if (end > 0) parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+}  // namespace
+
+Result<void> check_server_options(const ServerOptions& options) {
   for (const std::string& origin : options.origins) {
     if (is_origin(origin)) continue;
     return fail(ErrorCode::kInvalid,
@@ -58,7 +81,19 @@ Result<void> check_names(const ServerOptions& options) {
   return {};
 }
 
-}  // namespace
+Result<void> take_server_environment(ServerOptions& options) {
+  if (const auto address = variable("SKEIN_ADDRESS")) options.address = *address;
+  if (const auto hosts = variable("SKEIN_HOSTS")) options.hosts = split_at_commas(*hosts);
+  if (const auto origins = variable("SKEIN_ORIGINS")) options.origins = split_at_commas(*origins);
+  if (const auto file = variable("SKEIN_AUDIT_FILE")) options.audit_file = *file;
+  const auto port = variable("SKEIN_PORT");
+  if (!port) return {};
+  const auto [end, error] =
+      std::from_chars(port->data(), port->data() + port->size(), options.port);
+  if (error == std::errc() && end == port->data() + port->size()) return {};
+  return fail(ErrorCode::kInvalid,
+              "the environment variable SKEIN_PORT must be 0 to 65535, got " + quote(*port));
+}
 
 Result<ServerOptions> read_server_options(const Json& object) {
   ServerOptions options;
@@ -91,7 +126,7 @@ Result<ServerOptions> read_server_options(const Json& object) {
     options.log_requests = fields.flag("logRequests").value_or(false);
   }
   if (!problem.empty()) return fail(ErrorCode::kInvalid, problem);
-  SKEIN_TRY(check_names(options));
+  SKEIN_TRY(check_server_options(options));
   return options;
 }
 

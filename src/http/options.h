@@ -46,4 +46,11 @@ struct ServerOptions {
 // kInvalid names the field and the rule. `object` is valid JSON, or absent: the defaults.
 Result<ServerOptions> read_server_options(const Json& object);
 
+// kInvalid: a host or an origin that no client would send.
+Result<void> check_server_options(const ServerOptions& options);
+
+// Replaces what the environment sets: SKEIN_ADDRESS, SKEIN_PORT, SKEIN_HOSTS and SKEIN_ORIGINS
+// (separated by commas), SKEIN_AUDIT_FILE. kInvalid names the variable.
+Result<void> take_server_environment(ServerOptions& options);
+
 }  // namespace skein::http

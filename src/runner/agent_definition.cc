@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/quote.h"
 #include "core/redact.h"
+#include "core/sha256.h"
 #include "runner/secrets.h"
 #include "runner/tool_server.h"
 #include "skein/agents.h"
@@ -45,10 +46,19 @@ class DefinitionParser {
       take_context(fields);
       take_folder(fields);
     }
+    parsed_.agent.digest = digest_of(json);
     return std::move(parsed_);
   }
 
  private:
+  std::string digest_of(std::string_view json) const {
+    Sha256 digest;
+    digest.add(std::to_string(json.size()) + ":");
+    digest.add(json);
+    if (!parsed_.agent.system_file.empty()) digest.add(parsed_.agent.system);
+    return digest.hex();
+  }
+
   void take_engine(CheckedFields& fields) {
     AgentDefinition& agent = parsed_.agent;
     agent.description = fields.text("description").value_or("");
@@ -86,6 +96,7 @@ class DefinitionParser {
       fields.wrong("systemFile", "names " + quote(path) + ", which is not UTF-8");
     } else {
       parsed_.agent.system = std::move(**read);
+      parsed_.agent.system_file = *file;
     }
   }
 

@@ -1,0 +1,64 @@
+#include "api/config_trust.h"
+
+#include <fmt/format.h>
+
+#include "core/quote.h"
+#include "core/sha256.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+constexpr const char* kCovered[] = {"store", "embedder", "redact", "knowledgeRepos"};
+
+std::string allowed_by(std::string_view name, std::string_view value) {
+  if (name == "store") return "keeps everything in the store " + excerpt(value, 200);
+  if (name == "embedder") return "makes vectors of messages with " + excerpt(value, 200);
+  if (name == "redact") return "changes which secrets are redacted: " + excerpt(value, 400);
+  return "reads the state of the repositories " + excerpt(value, 400);
+}
+
+}  // namespace
+
+Result<ConfigReview> review_config(Trust& trust, const std::filesystem::path& file,
+                                   ConfigFile& config) {
+  ConfigReview review;
+  std::vector<std::string> ignored;
+  for (const char* name : kCovered) {
+    const auto found = config.members.find(name);
+    if (found == config.members.end()) continue;
+    Definition definition{fmt::format("config:{}", name),
+                          sha256_hex(found->second),
+                          file.string(),
+                          {allowed_by(name, found->second)}};
+    SKEIN_ASSIGN(const TrustState state, trust.state(definition.name, definition.digest));
+    review.definitions.push_back(std::move(definition));
+    if (state == TrustState::kTrusted) continue;
+    if (config.store && found->first == "store") {
+      review.untrusted_store = config.store;
+    } else {
+      ignored.push_back(fmt::format("\"{}\"", name));
+    }
+    config.drop(name);
+  }
+  if (!ignored.empty()) {
+    review.notice = fmt::format(
+        "{}: {} not trusted and without effect; {}", file.string(),
+        fmt::format("{} {}", fmt::join(ignored, ", "), ignored.size() == 1 ? "is" : "are"),
+        how_to_trust());
+  }
+  if (config.members.contains("server")) {
+    config.drop("server");
+    const auto folder = config_folder();
+    if (!review.notice.empty())
+      review.notice += "; ";
+    else
+      review.notice = file.string() + ": ";
+    review.notice += fmt::format(
+        "\"server\" has no effect in a workspace: move it to {}",
+        folder ? (*folder / "config.json").string() : std::string("/etc/skein/config.json"));
+  }
+  return review;
+}
+
+}  // namespace skein

@@ -1,0 +1,147 @@
+#include "api/trust.h"
+
+#include <fmt/format.h>
+
+#include "core/json.h"
+#include "core/quote.h"
+#include "core/sha256.h"
+#include "core/try.h"
+
+namespace skein {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kFileName = "trust.json";
+
+Result<std::string> canonical_path(const fs::path& workspace) {
+  std::error_code error;
+  const fs::path canonical = fs::canonical(workspace, error);
+  if (error) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("workspace {}: {}", workspace.string(), error.message()));
+  }
+  if (!valid_utf8(canonical.string())) {
+    return fail(ErrorCode::kInvalid, fmt::format("workspace {}: the path is not UTF-8, so that "
+                                                 "nothing in it can be trusted",
+                                                 quote(canonical.string(), 200)));
+  }
+  return canonical.string();
+}
+
+}  // namespace
+
+Trust::Trust(std::string workspace, std::vector<fs::path> files)
+    : workspace_(std::move(workspace)) {
+  for (fs::path& file : files) sources_.push_back({.file = std::move(file)});
+}
+
+Result<std::shared_ptr<Trust>> Trust::of_workspace(const fs::path& workspace) {
+  SKEIN_ASSIGN(std::string canonical, canonical_path(workspace));
+  std::vector<fs::path> files;
+  for (const fs::path& folder : config_folders()) files.push_back(folder / kFileName);
+  return std::shared_ptr<Trust>(new Trust(std::move(canonical), std::move(files)));
+}
+
+Result<void> Trust::refresh_under_lock() {
+  for (Source& source : sources_) {
+    SKEIN_ASSIGN(const auto stamp, stat_file(source.file.string()));
+    if (source.read && stamp == source.stamp) continue;
+    SKEIN_ASSIGN(TrustGrants grants, read_trust_file(source.file));
+    source.grants.clear();
+    if (auto found = grants.find(workspace_); found != grants.end()) {
+      source.grants = std::move(found->second);
+    }
+    source.stamp = stamp;
+    source.read = true;
+  }
+  return {};
+}
+
+Result<TrustState> Trust::state(std::string_view name, std::string_view digest) {
+  const std::lock_guard lock(mutex_);
+  SKEIN_TRY(refresh_under_lock());
+  TrustState state = TrustState::kNew;
+  for (const Source& source : sources_) {
+    const auto found = source.grants.find(name);
+    if (found == source.grants.end()) continue;
+    if (found->second.digest == digest) return TrustState::kTrusted;
+    state = TrustState::kChanged;
+  }
+  return state;
+}
+
+Result<void> Trust::check(const Definition& definition, std::string_view what) {
+  SKEIN_ASSIGN(const TrustState known, state(definition.name, definition.digest));
+  if (known == TrustState::kTrusted) return {};
+  return fail(ErrorCode::kInvalid,
+              fmt::format("{} is not trusted: {} {}; {}", what, definition.file,
+                          known == TrustState::kChanged ? "changed since it was trusted"
+                                                        : "was never trusted on this machine",
+                          how_to_trust()));
+}
+
+Result<std::optional<TrustGrant>> Trust::granted(std::string_view name) {
+  SKEIN_ASSIGN(const WorkspaceGrants grants, all());
+  const auto found = grants.find(name);
+  if (found == grants.end()) return std::optional<TrustGrant>();
+  return std::optional(found->second);
+}
+
+Result<WorkspaceGrants> Trust::all() {
+  const std::lock_guard lock(mutex_);
+  SKEIN_TRY(refresh_under_lock());
+  WorkspaceGrants grants;
+  for (const Source& source : sources_) grants.insert(source.grants.begin(), source.grants.end());
+  return grants;
+}
+
+Result<void> Trust::grant(const std::vector<Definition>& definitions, FolderOwner owner) {
+  SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
+  return change_trust_file(folder / kFileName, [&](TrustGrants& grants) {
+    const Timestamp now = system_clock().now();
+    for (const Definition& definition : definitions) {
+      grants[workspace_][definition.name] = {definition.digest, definition.allows, now};
+    }
+  });
+}
+
+Result<bool> Trust::revoke(std::string_view name, FolderOwner owner) {
+  SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
+  bool found = false;
+  SKEIN_TRY(change_trust_file(folder / kFileName, [&](TrustGrants& grants) {
+    const auto workspace = grants.find(workspace_);
+    if (workspace == grants.end()) return;
+    found = workspace->second.erase(std::string(name)) > 0;
+    if (workspace->second.empty()) grants.erase(workspace);
+  }));
+  return found;
+}
+
+Result<bool> Trust::revoke_all(FolderOwner owner) {
+  SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
+  bool found = false;
+  SKEIN_TRY(change_trust_file(folder / kFileName,
+                              [&](TrustGrants& grants) { found = grants.erase(workspace_) > 0; }));
+  return found;
+}
+
+std::string how_to_trust() { return "run \"skein trust\" to see what it does and allow it"; }
+
+Result<std::string> digest_of_file(const fs::path& file) {
+  const std::string path = file.string();
+  const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!fd) {
+    if (fd.error().code == ErrorCode::kNotFound) return std::string(64, '0');
+    return tl::unexpected(fd.error());
+  }
+  Sha256 digest;
+  std::string piece(std::size_t{64} << 10, '\0');
+  for (std::uint64_t offset = 0;;) {
+    SKEIN_ASSIGN(const std::size_t got, read_at(*fd, path, offset, piece.data(), piece.size()));
+    if (got == 0) return digest.hex();
+    digest.add(std::string_view(piece).substr(0, got));
+    offset += got;
+  }
+}
+
+}  // namespace skein

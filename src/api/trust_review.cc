@@ -1,0 +1,153 @@
+#include "api/trust_review.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "api/agent_trust.h"
+#include "api/agents.h"
+#include "core/json_array.h"
+#include "core/json_object.h"
+#include "core/quote.h"
+#include "core/sha256.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+const char* to_string(TrustState state) {
+  switch (state) {
+    case TrustState::kTrusted:
+      return "trusted";
+    case TrustState::kNew:
+      return "new";
+    case TrustState::kChanged:
+      return "changed";
+  }
+  return "";
+}
+
+// Two agents may execute the same file.
+bool by_name(const Definition& a, const Definition& b) { return a.name < b.name; }
+bool same_name(const Definition& a, const Definition& b) { return a.name == b.name; }
+
+Result<std::vector<Definition>> all_definitions(const Settings& settings, const Agents& agents) {
+  std::vector<Definition> definitions = settings.config_definitions;
+  for (const auto& [id, agent] : agents.all()) {
+    if (settings.config_is_explicit && agent.file == settings.config_file->string()) continue;
+    SKEIN_ASSIGN(auto of_agent, agent_definitions(agent, settings.trust->workspace()));
+    std::move(of_agent.begin(), of_agent.end(), std::back_inserter(definitions));
+  }
+  std::sort(definitions.begin(), definitions.end(), by_name);
+  definitions.erase(std::unique(definitions.begin(), definitions.end(), same_name),
+                    definitions.end());
+  return definitions;
+}
+
+void add_changes(const ReviewedDefinition& reviewed, std::string& text) {
+  const auto& now = reviewed.definition.allows;
+  const auto& before = reviewed.allowed_before;
+  const auto has = [](const std::vector<std::string>& lines, const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  };
+  const bool changed = reviewed.state == TrustState::kChanged;
+  for (const std::string& line : before) {
+    if (changed && !has(now, line)) text += "  - " + line + "\n";
+  }
+  for (const std::string& line : now) {
+    text += (changed && !has(before, line) ? "  + " : "    ") + line + "\n";
+  }
+  if (changed && now == before) {
+    text += "    (allows the same as before; the content of the file changed)\n";
+  }
+}
+
+}  // namespace
+
+std::vector<Definition> TrustReview::pending() const {
+  std::vector<Definition> pending;
+  for (const ReviewedDefinition& reviewed : definitions) {
+    if (reviewed.state != TrustState::kTrusted) pending.push_back(reviewed.definition);
+  }
+  return pending;
+}
+
+std::string TrustReview::digest() const {
+  Sha256 digest;
+  for (const ReviewedDefinition& reviewed : definitions) {
+    digest.add(reviewed.definition.name);
+    digest.add(std::string_view("\0", 1));
+    digest.add(reviewed.definition.digest);
+  }
+  return digest.hex();
+}
+
+Result<TrustReview> review_trust(const Settings& settings) {
+  TrustReview review;
+  review.workspace = settings.trust->workspace();
+  const Agents agents = workspace_agents(settings);
+  for (const AgentProblem& problem : agents.problems()) review.problems.push_back(problem.str());
+  SKEIN_ASSIGN(std::vector<Definition> definitions, all_definitions(settings, agents));
+  SKEIN_ASSIGN(const WorkspaceGrants granted, settings.trust->all());
+  for (Definition& definition : definitions) {
+    ReviewedDefinition reviewed;
+    SKEIN_ASSIGN(reviewed.state, settings.trust->state(definition.name, definition.digest));
+    if (const auto found = granted.find(definition.name); found != granted.end()) {
+      reviewed.allowed_before = found->second.allows;
+    }
+    reviewed.definition = std::move(definition);
+    review.definitions.push_back(std::move(reviewed));
+  }
+  return review;
+}
+
+Result<bool> grant_by_digest(const Settings& settings, const std::optional<std::string>& digest) {
+  const char* variable = std::getenv("SKEIN_TRUST");
+  const std::string wanted = digest.value_or(variable != nullptr ? variable : "");
+  if (wanted.empty() || settings.trust == nullptr) return false;
+  SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
+  const std::vector<Definition> pending = review.pending();
+  if (pending.empty()) return false;
+  if (wanted != review.digest()) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("the definitions of {} have the digest {}, not {}; \"skein trust "
+                            "--print\" shows what they allow",
+                            review.workspace, review.digest(), quote(wanted)));
+  }
+  SKEIN_TRY(settings.trust->grant(pending));
+  return true;
+}
+
+std::string to_json(const TrustReview& review) {
+  std::vector<std::string> objects;
+  for (const ReviewedDefinition& reviewed : review.definitions) {
+    objects.push_back(JsonObject()
+                          .add("name", reviewed.definition.name)
+                          .add("state", to_string(reviewed.state))
+                          .add("file", reviewed.definition.file)
+                          .add("digest", reviewed.definition.digest)
+                          .add("allows", reviewed.definition.allows)
+                          .str());
+  }
+  return JsonObject()
+      .add("workspace", review.workspace)
+      .add("digest", review.digest())
+      .add_json("definitions", json_array_of(objects))
+      .add("problems", review.problems)
+      .str();
+}
+
+std::string to_text(const TrustReview& review) {
+  std::string text;
+  for (const ReviewedDefinition& reviewed : review.definitions) {
+    if (reviewed.state == TrustState::kTrusted) continue;
+    text += fmt::format("{} ({}, {})\n", reviewed.definition.name, to_string(reviewed.state),
+                        reviewed.definition.file);
+    add_changes(reviewed, text);
+  }
+  for (const std::string& problem : review.problems) text += "cannot be used: " + problem + "\n";
+  return text;
+}
+
+}  // namespace skein

@@ -1,0 +1,45 @@
+// Everything in a workspace that needs its user's trust, and what changed since it was given.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/settings.h"
+#include "api/trust.h"
+
+namespace skein {
+
+struct ReviewedDefinition {
+  Definition definition;
+  TrustState state = TrustState::kNew;
+  std::vector<std::string> allowed_before;  // when it was last trusted; empty: never
+};
+
+struct TrustReview {
+  std::string workspace;                        // canonical
+  std::vector<ReviewedDefinition> definitions;  // by name
+  // Definitions that cannot be read, or that are wrong: they stay inactive whatever is trusted.
+  std::vector<std::string> problems;
+
+  // Those that are new or changed.
+  std::vector<Definition> pending() const;
+  // One SHA-256 over all definitions, trusted or not: what a person saw and agreed to. The same on
+  // every machine that has the same files.
+  std::string digest() const;
+};
+
+// Reads the configuration, the agents, and the files that they execute. Starts nothing.
+Result<TrustReview> review_trust(const Settings& settings);
+
+// Trusts everything that waits for trust, if `digest`, else SKEIN_TRUST, is that of the review.
+// False: nobody named one, or nothing waits. kInvalid: the definitions have another digest.
+Result<bool> grant_by_digest(const Settings& settings, const std::optional<std::string>& digest);
+
+// One JSON object on one line.
+std::string to_json(const TrustReview& review);
+// For people: what would be allowed, a line each; with "+" and "-" where it changed.
+std::string to_text(const TrustReview& review);
+
+}  // namespace skein

@@ -1,0 +1,196 @@
+#include <fmt/format.h>
+
+#include "api/trust_review.h"
+#include "cli/arguments.h"
+#include "cli/ask_for_trust.h"
+#include "cli/context.h"
+#include "cli/dialogue.h"
+#include "core/json_array.h"
+#include "core/json_object.h"
+#include "core/try.h"
+
+namespace skein {
+namespace {
+
+FolderOwner owner_of(bool system) { return system ? FolderOwner::kSystem : FolderOwner::kUser; }
+
+Argument system_argument(bool& system) {
+  return {.names = "--system",
+          .help = "decide for services: write /etc/skein/trust.json instead of the user's own file",
+          .set = into(system)};
+}
+
+tl::expected<Settings, Failure> settings_of(Context& context,
+                                            const std::optional<std::string>& path) {
+  return path ? context.unchecked_settings_in(*path) : context.unchecked_settings();
+}
+
+class Review : public Command {
+ public:
+  CommandInfo info() const override {
+    return {
+        .name = "trust",
+        .summary = "review what a workspace's definitions may do, and trust them",
+        .examples =
+            "  skein trust\n"
+            "  skein trust ~/src/somebodys-project\n"
+            "  skein trust --print\n"
+            "  skein trust --trust=DIGEST\n"
+            "  skein trust list\n"
+            "  skein trust revoke\n",
+        .details =
+            "A workspace is data until you trust it: its agents, MCP servers, triggers and tasks "
+            "are inactive, and its\nconfiguration names no store and no model. This command "
+            "shows every program, address, variable, file and\nschedule that the workspace "
+            "would use, with what changed since you last agreed, and asks. Trust covers\n"
+            "exactly these bytes in this folder: a definition that changes is inactive until "
+            "you trust it again. What a\nprogram loads by itself is not covered. Definitions "
+            "made with \"skein agent\" and \"skein config\" are trusted\nas they are made."};
+  }
+
+  std::vector<Argument> arguments() override {
+    return {{.names = "PATH",
+             .value_name = "PATH",
+             .help = "the workspace (default: the one of the current folder)",
+             .set = into(path_),
+             .is_path = true},
+            {.names = "--print",
+             .help = "show the definitions and their digest, and change nothing",
+             .set = into(print_)},
+            system_argument(system_)};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
+    SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
+    show(context, review);
+    const std::vector<Definition> pending = review.pending();
+    if (print_ || pending.empty()) return kExitDone;
+    SKEIN_TRY(context.out().flush());
+    if (!person_is_there()) {
+      return tl::unexpected<Failure>(
+          Failure({ErrorCode::kInvalid, fmt::format("nobody is there to ask: read the above, then "
+                                                    "run \"skein trust --trust={}\"",
+                                                    review.digest())},
+                  kExitRefused));
+    }
+    SKEIN_ASSIGN_OR_FAIL(const bool yes, ask("Trust them?", ""));
+    if (!yes) return kExitRefused;
+    SKEIN_TRY(settings.trust->grant(pending, owner_of(system_)));
+    return kExitDone;
+  }
+
+ private:
+  void show(Context& context, const TrustReview& review) const {
+    if (context.json()) {
+      context.out().write(to_json(review) + "\n");
+      return;
+    }
+    const std::string text = to_text(review);
+    std::string out = review.workspace + "\n";
+    out += text.empty()
+               ? fmt::format("nothing needs trust ({} trusted)\n", review.definitions.size())
+               : "\n" + text;
+    if (print_) out += fmt::format("\ndigest {}\n", review.digest());
+    context.out().write(visible(out));
+  }
+
+  std::optional<std::string> path_;
+  bool print_ = false;
+  bool system_ = false;
+};
+
+class List : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "list",
+            .summary = "list the workspaces that have trusted definitions",
+            .examples =
+                "  skein trust list\n"
+                "  skein trust list --json\n"};
+  }
+  std::vector<Argument> arguments() override { return {system_argument(system_)}; }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN(const auto folder, config_folder(owner_of(system_)));
+    SKEIN_ASSIGN(const TrustGrants grants, read_trust_file(folder / "trust.json"));
+    std::string text;
+    for (const auto& [workspace, granted] : grants) {
+      if (!context.json()) text += workspace + "\n";
+      for (const auto& [name, grant] : granted) {
+        text += context.json() ? JsonObject()
+                                         .add("workspace", workspace)
+                                         .add("name", name)
+                                         .add("digest", grant.digest)
+                                         .add("grantedAt", grant.granted_at.str())
+                                         .add("allows", grant.allows)
+                                         .str() +
+                                     "\n"
+                               : fmt::format("  {:<28}{}\n", name, grant.granted_at.str());
+      }
+    }
+    if (text.empty() && !context.json()) text = "no workspace has trusted definitions\n";
+    context.out().write(context.json() ? text : visible(text));
+    return kExitDone;
+  }
+
+ private:
+  bool system_ = false;
+};
+
+class Revoke : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "revoke",
+            .summary = "withdraw trust from a workspace, or from one of its definitions",
+            .examples =
+                "  skein trust revoke\n"
+                "  skein trust revoke ~/src/somebodys-project\n"
+                "  skein trust revoke --definition agent:helper\n",
+            .details =
+                "Takes effect at once, also in a server that is running. Exit code 3: nothing was "
+                "trusted."};
+  }
+  std::vector<Argument> arguments() override {
+    return {{.names = "PATH",
+             .value_name = "PATH",
+             .help = "the workspace (default: the one of the current folder)",
+             .set = into(path_),
+             .is_path = true},
+            {.names = "--definition",
+             .value_name = "NAME",
+             .help = "only this one, such as agent:helper (default: all)",
+             .set = into(name_)},
+            system_argument(system_)};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
+    Trust& trust = *settings.trust;
+    SKEIN_ASSIGN(const bool found, name_ ? trust.revoke(*name_, owner_of(system_))
+                                         : trust.revoke_all(owner_of(system_)));
+    if (!found) {
+      return tl::unexpected<Failure>(
+          Error{ErrorCode::kNotFound, (name_ ? "no definition " + *name_ : std::string("nothing")) +
+                                          " was trusted in " + trust.workspace()});
+    }
+    return kExitDone;
+  }
+
+ private:
+  std::optional<std::string> path_;
+  std::optional<std::string> name_;
+  bool system_ = false;
+};
+
+}  // namespace
+
+CommandGroup trust_commands() {
+  CommandGroup group{"trust", "decide what a workspace's definitions may do", {}};
+  group.alone = std::make_unique<Review>();
+  group.commands.push_back(std::make_unique<List>());
+  group.commands.push_back(std::make_unique<Revoke>());
+  return group;
+}
+
+}  // namespace skein

@@ -1,0 +1,233 @@
+// What a workspace may do before and after its user trusts it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <boost/json/parse.hpp>
+#include <filesystem>
+
+#include "program.h"
+#include "support/temp_dir.h"
+
+namespace skein::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// An agent whose engine is a program in the workspace. The program leaves a mark when it runs.
+class TrustCommand : public testing::Test {
+ protected:
+  TrustCommand() {
+    write_program("touch ran\n");
+    write_agent("helper", "./engine.sh");
+  }
+
+  void write_program(const std::string& script) const {
+    workspace_.write("engine.sh", "#!/bin/sh\n" + script);
+    fs::permissions(workspace_.path() / "engine.sh", fs::perms::owner_all);
+  }
+  void write_agent(const std::string& id, const std::string& program) const {
+    workspace_.write("agents/" + id + "/agent.json",
+                     R"({"engine":"claude-code","options":{"program":")" + program + R"("}})");
+  }
+
+  // Whether running the agent executes the program.
+  bool executes(const std::string& agent = "helper") const {
+    fs::remove(workspace_.path() / "ran");
+    last_ = workspace_.run({"run", agent, "hi"});
+    return fs::exists(workspace_.path() / "ran");
+  }
+  std::string digest() const {
+    const Ran ran = workspace_.run({"trust", "--print", "--json"});
+    EXPECT_EQ(ran.code, 0) << ran;
+    return std::string(ran.json().at("digest").as_string());
+  }
+  void trust() const {
+    const Ran ran = workspace_.run({"trust", "--trust", digest()});
+    EXPECT_EQ(ran.code, 0) << ran;
+  }
+
+  Workspace workspace_;
+  mutable Ran last_;
+};
+
+TEST_F(TrustCommand, ExecutesNothingBeforeTrust) {
+  EXPECT_FALSE(executes());
+  EXPECT_EQ(last_.code, 1) << last_;
+  EXPECT_THAT(last_.err, AllOf(HasSubstr("agent \"helper\" is not trusted"),
+                               HasSubstr("agents/helper/agent.json"), HasSubstr("skein trust")));
+}
+
+TEST_F(TrustCommand, PrintsWhatWouldBeAllowed) {
+  const Ran ran = workspace_.run({"trust", "--print"});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("agent:helper (new"), HasSubstr("file:engine.sh (new"),
+                             HasSubstr("runs the program \"./engine.sh\""), HasSubstr("digest ")));
+  EXPECT_FALSE(executes()) << "printing must trust nothing";
+}
+
+TEST_F(TrustCommand, TrustsByDigest) {
+  trust();
+  EXPECT_TRUE(executes()) << last_;
+  const Ran again = workspace_.run({"trust"});
+  EXPECT_EQ(again.code, 0) << again;
+  EXPECT_THAT(again.out, HasSubstr("nothing needs trust"));
+}
+
+TEST_F(TrustCommand, TrustsByDigestFromTheEnvironment) {
+  const std::string wanted = digest();
+  const Ran ran = workspace_.shell("SKEIN_TRUST=" + wanted + " skein run helper hi; test -e ran");
+  EXPECT_EQ(ran.code, 0) << ran;
+}
+
+TEST_F(TrustCommand, RefusesAnotherDigest) {
+  const Ran ran = workspace_.run({"trust", "--trust", std::string(64, 'a')});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("have the digest"));
+  EXPECT_FALSE(executes());
+}
+
+TEST_F(TrustCommand, NeverSaysYesByItself) {
+  const Ran ran = workspace_.run({"trust"});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("skein trust --trust="));
+  EXPECT_FALSE(executes());
+}
+
+TEST_F(TrustCommand, AsksOnATerminal) {
+  EXPECT_EQ(workspace_.run_on_terminal({"trust"}, "n\n").code, 1);
+  EXPECT_FALSE(executes());
+  const Ran yes = workspace_.run_on_terminal({"trust"}, "y\n");
+  EXPECT_EQ(yes.code, 0) << yes;
+  EXPECT_TRUE(executes()) << last_;
+}
+
+TEST_F(TrustCommand, RunAsksOnATerminal) {
+  const Ran no = workspace_.run_on_terminal({"run", "helper", "hi"}, "n\n");
+  EXPECT_THAT(no.out, HasSubstr("runs the program")) << no;
+  EXPECT_FALSE(fs::exists(workspace_.path() / "ran"));
+  workspace_.run_on_terminal({"run", "helper", "hi"}, "y\n");
+  EXPECT_TRUE(fs::exists(workspace_.path() / "ran"));
+}
+
+TEST_F(TrustCommand, ChangedDefinitionIsInactiveAlone) {
+  write_agent("other", "./engine.sh");
+  trust();
+  EXPECT_TRUE(executes("other")) << last_;
+  workspace_.write("agents/helper/agent.json",
+                   R"({"engine":"claude-code","model":"x","options":{"program":"./engine.sh"}})");
+  EXPECT_FALSE(executes("helper"));
+  EXPECT_THAT(last_.err, HasSubstr("changed since it was trusted"));
+  EXPECT_TRUE(executes("other")) << last_;
+}
+
+TEST_F(TrustCommand, ChangedProgramIsInactive) {
+  trust();
+  write_program("touch ran # and more\n");
+  EXPECT_FALSE(executes());
+  EXPECT_THAT(last_.err, AllOf(HasSubstr("engine.sh"), HasSubstr("changed since")));
+}
+
+TEST_F(TrustCommand, ProgramThatAppearsLaterIsInactive) {
+  fs::remove(workspace_.path() / "engine.sh");
+  trust();
+  write_program("touch ran\n");
+  EXPECT_FALSE(executes());
+}
+
+TEST_F(TrustCommand, HooksOfClaudeCodeBelongToItsAgent) {
+  trust();
+  workspace_.write(".claude/settings.json", R"({"hooks":{}})");
+  EXPECT_FALSE(executes());
+  EXPECT_THAT(last_.err, HasSubstr(".claude/settings.json"));
+  trust();
+  EXPECT_TRUE(executes()) << last_;
+}
+
+TEST_F(TrustCommand, ShowsADiffOfWhatIsAllowed) {
+  trust();
+  write_agent("helper", "./other.sh");
+  const Ran ran = workspace_.run({"trust", "--print"});
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("agent:helper (changed"),
+                             HasSubstr("- runs the program \"./engine.sh\""),
+                             HasSubstr("+ runs the program \"./other.sh\"")));
+}
+
+TEST_F(TrustCommand, RevokeTakesEffect) {
+  trust();
+  EXPECT_THAT(workspace_.run({"trust", "list"}).out, HasSubstr("agent:helper"));
+  EXPECT_EQ(workspace_.run({"trust", "revoke"}).code, 0);
+  EXPECT_FALSE(executes());
+  EXPECT_EQ(workspace_.run({"trust", "revoke"}).code, 3);
+}
+
+TEST_F(TrustCommand, CopyOfAWorkspaceIsNotTrusted) {
+  trust();
+  const TempDir elsewhere;
+  fs::copy(workspace_.path(), elsewhere.path() / "copy", fs::copy_options::recursive);
+  const Ran ran =
+      Running({.folder = elsewhere.path() / "copy", .arguments = {"run", "helper", "x"}}).finish();
+  EXPECT_THAT(ran.err, HasSubstr("is not trusted")) << ran;
+}
+
+TEST_F(TrustCommand, RefusesATrustFileThatOthersCanWrite) {
+  trust();
+  const fs::path file = fs::path(std::getenv("XDG_CONFIG_HOME")) / "skein" / "trust.json";
+  fs::permissions(file, fs::perms::group_write, fs::perm_options::add);
+  EXPECT_FALSE(executes());
+  EXPECT_THAT(last_.err, AllOf(HasSubstr("trust.json"), HasSubstr("can be written by others")));
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(TrustCommand, TrustFileIsPrivate) {
+  trust();
+  struct stat status{};
+  const fs::path file = fs::path(std::getenv("XDG_CONFIG_HOME")) / "skein" / "trust.json";
+  ASSERT_EQ(::stat(file.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777U, 0600U);
+}
+
+TEST_F(TrustCommand, EchoNeedsNoTrust) {
+  workspace_.write("agents/parrot/agent.json", R"({"engine":"echo","options":{"repeat":2}})");
+  const Ran ran = workspace_.run({"run", "parrot", "hi"});
+  EXPECT_EQ(ran.code, 0) << ran;
+}
+
+TEST_F(TrustCommand, EchoRunsWithoutUntrustedServers) {
+  workspace_.write(
+      "agents/parrot/agent.json",
+      R"({"engine":"echo","capabilities":{"mcpServers":{"x":{"command":"./engine.sh"}}}})");
+  const Ran ran = workspace_.run({"run", "parrot", "hi"});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_THAT(ran.out, HasSubstr("hi"));
+  EXPECT_THAT(ran.err, HasSubstr("without MCP servers"));
+  EXPECT_FALSE(fs::exists(workspace_.path() / "ran"));
+}
+
+TEST_F(TrustCommand, ConfigFileThatIsNamedCountsAsAFlag) {
+  const TempDir elsewhere;
+  const fs::path file = elsewhere.path() / "config.json";
+  workspace_.shell(
+      "printf '%s' '{\"agents\":{\"named\":{\"engine\":\"claude-code\",\"options\":"
+      "{\"program\":\"touch\"}}}}' > " +
+      file.string());
+  const Ran ran = workspace_.run({"--config", file.string(), "run", "named", "hi"});
+  EXPECT_THAT(ran.err, Not(HasSubstr("not trusted"))) << ran;
+}
+
+TEST_F(TrustCommand, NoticesNeverGoToStandardOutput) {
+  workspace_.write(".skein/config.json", R"({"embedder":"none","server":{"port":1}})");
+  const Ran ran = workspace_.run({"thread", "list", "--json"});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_EQ(ran.out, "[]\n");
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("\"embedder\" is not trusted"), HasSubstr("\"server\" has no")));
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran;
+}
+
+}  // namespace
+}  // namespace skein::test
