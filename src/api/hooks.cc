@@ -110,7 +110,11 @@ std::string greeting(const std::string& context) {
 
 Result<std::string> start_session(const Settings& settings, Hooks& hooks, const HookEvent& event,
                                   const HookLog& log) {
-  SKEIN_TRY(export_session(event.session_id));
+  if (const auto valid = check_session_id(event.session_id); !valid) {
+    log.write(valid.error().message);
+  } else {
+    SKEIN_TRY(export_session(event.session_id));
+  }
   SKEIN_TRY(hooks.session_start(event));
   auto begun = begin_working_session(settings, event.session_id);
   if (!begun) log.write(begun.error().message);

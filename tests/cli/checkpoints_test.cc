@@ -219,6 +219,23 @@ TEST(HookCommands, ACommitMakesAnAutomaticCheckpoint) {
   EXPECT_THAT(workspace.run({"checkpoints", "list"}).out, Not(HasSubstr("Auto: ")));
 }
 
+// The agent's shell reads the file before each of its commands.
+TEST(HookCommands, TellCommandsOfASessionOnlyAnIdThatIsOne) {
+  const Workspace workspace;
+  const auto start = [&](const std::string& id) {
+    workspace.write("event.json", R"({"session_id":")" + id + R"("})");
+    const Ran ran =
+        workspace.shell("CLAUDE_ENV_FILE=env skein hook session-start < event.json > answer.json");
+    EXPECT_EQ(ran.code, 0) << ran;
+  };
+  start("a\\u0000b");
+  start("x'; touch pwned; '");
+  EXPECT_FALSE(std::filesystem::exists(workspace.path() / "env"));
+  start("0b8f2c1e-5a77-4d0e-9a35-6f1d2c3b4a59");
+  EXPECT_EQ(workspace.read("env"),
+            "export SKEIN_SESSION=0b8f2c1e-5a77-4d0e-9a35-6f1d2c3b4a59\n");
+}
+
 TEST(HookCommands, NeverFailTheirCallerAndLogWhatWentWrong) {
   const Workspace workspace;
   for (const std::string name : {"post-tool-use", "session-start", "session-end", "stop"}) {
