@@ -10,6 +10,7 @@
 #include "core/checksum.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "recall/text/analyzer.h"
@@ -129,16 +130,6 @@ std::string to_json(const BackfillResult& result) {
   object.add("embedded", result.embedded).add("cleaned", result.cleaned);
   if (result.stopped) object.add("stopped", true);
   return object.str();
-}
-
-std::string as_quotation(std::string_view text) {
-  std::string out;
-  while (true) {
-    const std::size_t end = text.find('\n');
-    out.append("> ").append(text.substr(0, end)).append("\n");
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
 }
 
 std::string quoted_for_model(const SearchAnswer& answer) {

@@ -6,6 +6,7 @@
 
 #include "api/recall.h"
 #include "api/threads.h"
+#include "core/quotation.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quote.h"

@@ -5,6 +5,7 @@
 #include "api/checkpoints.h"
 #include "api/recall.h"
 #include "api/work/answers.h"
+#include "core/quotation.h"
 #include "core/json_object.h"
 #include "core/try.h"
 #include "mcp/catalogue.h"
