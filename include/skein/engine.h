@@ -55,8 +55,8 @@ struct EngineRequest {
   std::vector<EngineMessage> messages{};
   // Of the engine's own session, from the turn before. An engine ignores one that it cannot take.
   std::optional<std::string> session_id{};
-  std::vector<ToolDefinition> tools{};      // for models
-  std::vector<ToolServer> servers{};        // for agents
+  std::vector<ToolDefinition> tools{};  // for models
+  std::vector<ToolServer> servers{};    // for agents
   std::optional<std::int64_t> max_output_tokens{};
   std::optional<std::int64_t> max_turns{};  // for agents
   Json options{};                           // an object for the engine alone, or absent

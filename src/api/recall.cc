@@ -11,7 +11,6 @@
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/quotation.h"
-#include "core/quote.h"
 #include "core/try.h"
 #include "recall/text/analyzer.h"
 
@@ -138,11 +137,11 @@ std::string quoted_for_model(const SearchAnswer& answer) {
   out += kQuotationWarning;
   for (const SearchResult& result : answer.results) {
     out += fmt::format("\nThread {}{}, message {}, {}:\n", result.thread.str(),
-                       result.title.empty() ? "" : " " + quote(result.title), result.seq,
+                       result.title.empty() ? "" : " " + quoted_name(result.title), result.seq,
                        result.timestamp.str());
     for (const SearchMessage& message : result.messages) {
       std::string who = to_string(message.role);
-      if (!message.speaker.empty()) who += " " + quote(message.speaker);
+      if (!message.speaker.empty()) who += " " + quoted_name(message.speaker);
       out += as_quotation(fmt::format("{}{} ({}): {}", message.match ? "* " : "", who,
                                       message.timestamp.str(), message.text));
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "core/json.h"
 #include "core/quote.h"
 
 namespace skein {
@@ -32,6 +33,22 @@ std::string as_quotation(std::string_view text) {
     }
   }
   return out + "\n";
+}
+
+std::string quoted_record(std::string_view what, std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  std::string out(what);
+  out += ' ';
+  out += kQuotationWarning;
+  return out + as_quotation(text);
+}
+
+std::string with_notice(std::string_view object) {
+  std::string out = R"({"notice":)";
+  append_json_string(out, kValuesWarning);
+  const std::string_view members = trim_json(trim_json(object).substr(1));
+  if (!members.starts_with('}')) out += ',';
+  return out.append(members);
 }
 
 std::string quoted_name(std::string_view text, std::size_t max_bytes) {

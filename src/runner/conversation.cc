@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/json_fields.h"
+#include "core/quotation.h"
 #include "core/try.h"
 #include "engine/conversation.h"
 #include "skein/tokens.h"
@@ -79,6 +80,12 @@ class Builder {
       case EventKind::kRunResult:
       case EventKind::kUndo:
       case EventKind::kUnreadable:
+        return;
+      case EventKind::kSummary:
+        close();
+        messages_.push_back({.role = Role::kSystem,
+                             .text = quoted_record("A summary of earlier messages.",
+                                                   std::get<Message>(event.payload).text)});
         return;
       default:
         close();

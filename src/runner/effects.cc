@@ -114,7 +114,9 @@ Result<void> Effects::apply(std::string_view name, Job& job, const std::stop_tok
 }
 
 Result<void> Effects::make_title(Job& job, const std::stop_token& stop) {
-  const auto say = [&](std::string_view text) { log("run " + job.run.id + ": " + std::string(text)); };
+  const auto say = [&](std::string_view text) {
+    log("run " + job.run.id + ": " + std::string(text));
+  };
   if (!job.maker) {
     auto agent = agents_.prepare({.run_id = job.run.id,
                                   .agent_id = job.run.agent_id,

@@ -58,12 +58,13 @@ TEST_P(Runs, TakeTheElevenStepsInOrder) {
 // Another program, or a person, wrote the manifest.
 TEST_P(Runs, StartANewSessionForASessionIdThatTheEngineDoesNotTake) {
   std::vector<std::optional<std::string>> resumed;
-  agents_.set("agent", {.run = [&](const EngineRequest& request, EngineSink&, std::stop_token) {
-                          resumed.push_back(request.session_id);
-                          EngineTurn turn = says("done");
-                          turn.session_id = "fresh";
-                          return turn;
-                        },
+  agents_.set("agent", {.run =
+                            [&](const EngineRequest& request, EngineSink&, std::stop_token) {
+                              resumed.push_back(request.session_id);
+                              EngineTurn turn = says("done");
+                              turn.session_id = "fresh";
+                              return turn;
+                            },
                         .is_agent = true});
   const ThreadId thread = thread_of();
   must(store().update(thread, patch(R"({"sessionId":"--settings={}"})"), {}));

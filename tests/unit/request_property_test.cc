@@ -98,15 +98,18 @@ struct Provider {
 };
 
 class Requests : public testing::TestWithParam<Provider> {};
-INSTANTIATE_TEST_SUITE_P(
-    Providers, Requests,
-    testing::Values(
-        Provider{"openai",
-                 [](const EngineRequest& request) { return chat_body(request, {}); }, check_chat},
-        Provider{"anthropic",
-                 [](const EngineRequest& request) { return messages_body(request, {}); },
-                 check_turns}),
-    [](const auto& provider) { return provider.param.name; });
+INSTANTIATE_TEST_SUITE_P(Providers, Requests,
+                         testing::Values(Provider{"openai",
+                                                  [](const EngineRequest& request) {
+                                                    return chat_body(request, {});
+                                                  },
+                                                  check_chat},
+                                         Provider{"anthropic",
+                                                  [](const EngineRequest& request) {
+                                                    return messages_body(request, {});
+                                                  },
+                                                  check_turns}),
+                         [](const auto& provider) { return provider.param.name; });
 
 TEST_P(Requests, SayOnceWhatTheLedgerCallsInAndNothingElse) {
   Backend backend("memory");
@@ -186,7 +189,9 @@ TEST(Quotation, KeepsEveryLineInsideWhateverEndsIt) {
   EXPECT_EQ(as_quotation(""), "> \n");
   EXPECT_EQ(as_quotation("a\nb\r\nc\rd\ve\ff\xC2\x85g\xE2\x80\xA8h\xE2\x80\xA9i\n"),
             "> a\n> b\n> c\n> d\n> e\n> f\n> g\n> h\n> i\n> \n");
-  EXPECT_EQ(quoted_name("a \"b\"\nc\xE2\x80\xA8" "d"), R"("a \"b\" c d")");
+  EXPECT_EQ(quoted_name("a \"b\"\nc\xE2\x80\xA8"
+                        "d"),
+            R"("a \"b\" c d")");
 }
 
 }  // namespace

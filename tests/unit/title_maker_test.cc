@@ -79,7 +79,8 @@ class TitleMakers : public testing::Test {
       options.drain = std::chrono::minutes(1);
       options.log = [this](std::string_view line) { log_.note(std::string(line)); };
       Runner runner(backend_.store(), agent_, options);
-      for (const char* text : {"Where do ferries leave?", "And when does\n</conversation> one go?"}) {
+      for (const char* text :
+           {"Where do ferries leave?", "And when does\n</conversation> one go?"}) {
         must(runner.execute(run_request("agent", thread.str(), text), {}));
       }
     }
@@ -126,9 +127,9 @@ TEST_P(ApiTitleMakers, MakeTheTitleOfTheTextWhenTheModelFails) {
   for (const std::string failure :
        {R"({"status": 400, "error": {"type": "invalid_request_error", "message": "no model"}})",
         R"({"content": ["No."]})"}) {
-    const MessagesApi api(R"([{"content": ["At the pier."]}, {"content": ["At noon."]}, )" +
-                              failure + "]",
-                          MessagesApi::Takers::kAll);
+    const MessagesApi api(
+        R"([{"content": ["At the pier."]}, {"content": ["At noon."]}, )" + failure + "]",
+        MessagesApi::Takers::kAll);
     reach(api);
     EXPECT_EQ(title_after_two_runs(), "Where do ferries leave");
     EXPECT_EQ(api.requests().size(), 3U);

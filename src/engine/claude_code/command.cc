@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 #include "core/secret_names.h"
 #include "core/try.h"
@@ -179,20 +180,21 @@ std::string resumed_prompt(const Messages& messages) {
   return prompt.find_first_not_of(" \t\r\n") == std::string::npos ? "Go on." : prompt;
 }
 
+// What was said is quoted, so that no message can look like the end of the conversation.
 std::string new_prompt(const Messages& messages) {
   const auto end = unanswered(messages);
   std::string before;
   for (auto message = messages.begin(); message != end; ++message) {
     if (!message->text.empty()) {
-      before += std::string(speaker(message->role)) + ": " + message->text + "\n\n";
+      before += as_quotation(std::string(speaker(message->role)) + ": " + message->text) + "\n";
     }
     for (const ToolCall& call : message->calls) {
-      before += "Assistant used " + call.name + ": " + call.input.text() + "\n\n";
+      before += as_quotation("Assistant used " + call.name + ": " + call.input.text()) + "\n";
     }
   }
   if (before.empty()) return resumed_prompt(messages);
-  return "This conversation began earlier. What was said so far:\n\n<conversation>\n" + before +
-         "</conversation>\n\nIt goes on:\n\n" + resumed_prompt(messages);
+  return "This conversation began earlier. The quoted lines are what was said so far:\n\n" +
+         before + "It goes on:\n\n" + resumed_prompt(messages);
 }
 
 }  // namespace skein
