@@ -53,9 +53,10 @@ struct EngineRequest {
   // What the model gets to see, oldest first. An engine that resumes a session needs the newest
   // user message only, and takes the rest when it must start anew.
   std::vector<EngineMessage> messages{};
-  std::optional<std::string> session_id{};  // of the engine's own session, from the turn before
-  std::vector<ToolDefinition> tools{};      // for models
-  std::vector<ToolServer> servers{};        // for agents
+  // Of the engine's own session, from the turn before. An engine ignores one that it cannot take.
+  std::optional<std::string> session_id{};
+  std::vector<ToolDefinition> tools{};  // for models
+  std::vector<ToolServer> servers{};    // for agents
   std::optional<std::int64_t> max_output_tokens{};
   std::optional<std::int64_t> max_turns{};  // for agents
   Json options{};                           // an object for the engine alone, or absent
@@ -103,6 +104,10 @@ class EngineSink {
   virtual bool on_tool_result(const ToolCall& call, const ToolResult& result) = 0;
 };
 
+// Whether a text may be the id of an engine's session: [A-Za-z0-9][A-Za-z0-9._:+-]{0,127}. Such a
+// text is no option of a command line, no path and no second header. An engine may demand more.
+bool is_engine_session_id(std::string_view id);
+
 // Thread-safe: any number of runs at once.
 class Engine {
  public:
@@ -119,6 +124,10 @@ class Engine {
     (void)options;
     return false;
   }
+
+  // Whether it can resume a session with this id. Manifests may come from other programs: the
+  // runner passes no other id on, and logs why it starts a new session.
+  virtual bool takes_session_id(std::string_view id) const { return is_engine_session_id(id); }
 
   // One turn. Fails when the stop token asks for it (within some 10 ms; callers look at their token
   // to tell this from other failures), with kInvalid when the provider refuses the request as

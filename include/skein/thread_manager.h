@@ -136,7 +136,7 @@ class ThreadManager {
 
   // Shallow merge; metadata is replaced whole, as given. An update that changes nothing leaves
   // updatedAt alone. What has an operation of its own is kInvalid here: "status", "closedAt",
-  // "archive", "pins".
+  // "archive", "pins"; and so is "sessionId", which runs alone set.
   Result<Manifest> update(std::string_view thread, const ManifestPatch& patch,
                           const UpdateOptions& options = {});
 

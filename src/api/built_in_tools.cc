@@ -6,6 +6,7 @@
 #include "api/work/answers.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 
 namespace skein {
@@ -42,7 +43,7 @@ BuiltInTool list_items_tool(WorkItems& items) {
         request.project = fields.take_string("project");
         const auto listing = items.list(request);
         if (!listing) return failed(listing.error());
-        return {list_threads_answer(*listing, watch)};
+        return {with_notice(list_threads_answer(*listing, watch))};
       }};
 }
 
@@ -64,7 +65,7 @@ BuiltInTool create_item_tool(const RunScope& scope, WorkItems& items) {
         request.opened_by = links;
         const auto item = items.create(request);
         if (!item) return failed(item.error());
-        return {create_thread_answer(*item, watch)};
+        return {with_notice(create_thread_answer(*item, watch))};
       }};
 }
 
@@ -87,7 +88,7 @@ BuiltInTool resolve_item_tool(const RunScope& scope, WorkItems& items) {
         }
         const auto item = items.resolve(request);
         if (!item) return failed(item.error());
-        return {resolve_thread_answer(*item, watch)};
+        return {with_notice(resolve_thread_answer(*item, watch))};
       }};
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/quotation.h"
 
 namespace skein {
 namespace {
@@ -166,19 +167,30 @@ std::string resumed_text(const Resumed& resumed) {
   return text + drift_text(resumed.drift);
 }
 
+std::string entries_for_model(const std::vector<CheckpointEntry>& entries) {
+  if (entries.empty()) return "There are no such checkpoints.\n";
+  return quoted_record("Checkpoints, the newest first.", entries_text(entries));
+}
+
+std::string resumed_for_model(const Resumed& resumed) {
+  return quoted_record("A checkpoint, and what has changed since.", resumed_text(resumed));
+}
+
 std::string handoff_prompt(const Resumed& resumed) {
   const Checkpoint& checkpoint = resumed.checkpoint;
-  std::string text =
-      fmt::format("Continue the work \"{}\" (checkpoint {}).\n\n", checkpoint.title, checkpoint.id);
-  text += fmt::format("It stands in {}.\n", place_text(checkpoint));
-  if (!checkpoint.summary.empty()) text += fmt::format("Done so far: {}\n", checkpoint.summary);
+  std::string said = fmt::format("It stands in {}.\n", place_text(checkpoint));
+  if (!checkpoint.summary.empty()) said += fmt::format("Done so far: {}\n", checkpoint.summary);
   if (checkpoint.git && checkpoint.git->commits_made) {
-    add_list(text, "Commits of this session:", *checkpoint.git->commits_made);
+    add_list(said, "Commits of this session:", *checkpoint.git->commits_made);
   }
-  if (checkpoint.next_steps) add_list(text, "Next steps:", *checkpoint.next_steps);
-  add_list(text, "Open items:", item_lines(resumed));
-  return text + fmt::format("\nBegin with `skein resume {}`: it tells what has changed since.\n",
-                            checkpoint.id);
+  if (checkpoint.next_steps) add_list(said, "Next steps:", *checkpoint.next_steps);
+  add_list(said, "Open items:", item_lines(resumed));
+  const std::string what =
+      fmt::format("Continue the work {} (checkpoint {}).\n\nWhat the checkpoint says.",
+                  quoted_name(checkpoint.title), checkpoint.id);
+  return quoted_record(what, said) +
+         fmt::format("\nBegin with `skein resume {}`: it tells what has changed since.\n",
+                     checkpoint.id);
 }
 
 }  // namespace skein

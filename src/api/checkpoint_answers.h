@@ -20,6 +20,9 @@ std::string resumed_json(const Resumed& resumed);
 std::string entries_text(const std::vector<CheckpointEntry>& entries);
 std::string checkpoint_text(const Checkpoint& checkpoint);
 std::string resumed_text(const Resumed& resumed);
+// The same for a model to read, as quotations.
+std::string entries_for_model(const std::vector<CheckpointEntry>& entries);
+std::string resumed_for_model(const Resumed& resumed);
 
 // What to put before whoever continues, a person or a model.
 std::string handoff_prompt(const Resumed& resumed);

@@ -79,7 +79,7 @@ Result<std::string> begin_working_session(const Settings& settings, const std::s
   request.agent = settings.default_agent;
   request.session_id = session;
   SKEIN_ASSIGN(const StartedSession started, sessions.start(request));
-  return session_start_text(started);
+  return session_start_for_model(started);
 }
 
 Result<void> end_working_session(const Settings& settings, const std::string& session) {
@@ -99,7 +99,7 @@ std::string last_checkpoint_text(const Settings& settings) {
   auto resumed = resume_checkpoint(settings, "");
   if (!resumed) return {};
   resumed->open_items.clear();  // the working session tells them
-  return "\nThe last checkpoint:\n\n" + resumed_text(*resumed);
+  return "\nThe last checkpoint.\n" + resumed_for_model(*resumed);
 }
 
 std::string greeting(const std::string& context) {
@@ -110,7 +110,11 @@ std::string greeting(const std::string& context) {
 
 Result<std::string> start_session(const Settings& settings, Hooks& hooks, const HookEvent& event,
                                   const HookLog& log) {
-  SKEIN_TRY(export_session(event.session_id));
+  if (const auto valid = check_session_id(event.session_id); !valid) {
+    log.write(valid.error().message);
+  } else {
+    SKEIN_TRY(export_session(event.session_id));
+  }
   SKEIN_TRY(hooks.session_start(event));
   auto begun = begin_working_session(settings, event.session_id);
   if (!begun) log.write(begun.error().message);

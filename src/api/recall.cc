@@ -10,7 +10,7 @@
 #include "core/checksum.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
-#include "core/quote.h"
+#include "core/quotation.h"
 #include "core/try.h"
 #include "recall/text/analyzer.h"
 
@@ -131,27 +131,17 @@ std::string to_json(const BackfillResult& result) {
   return object.str();
 }
 
-std::string as_quotation(std::string_view text) {
-  std::string out;
-  while (true) {
-    const std::size_t end = text.find('\n');
-    out.append("> ").append(text.substr(0, end)).append("\n");
-    if (end == std::string_view::npos) return out;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::string quoted_for_model(const SearchAnswer& answer) {
   if (answer.results.empty()) return "Nothing was found in earlier conversations.\n";
   std::string out = "Found in earlier conversations. ";
   out += kQuotationWarning;
   for (const SearchResult& result : answer.results) {
     out += fmt::format("\nThread {}{}, message {}, {}:\n", result.thread.str(),
-                       result.title.empty() ? "" : " " + quote(result.title), result.seq,
+                       result.title.empty() ? "" : " " + quoted_name(result.title), result.seq,
                        result.timestamp.str());
     for (const SearchMessage& message : result.messages) {
       std::string who = to_string(message.role);
-      if (!message.speaker.empty()) who += " " + quote(message.speaker);
+      if (!message.speaker.empty()) who += " " + quoted_name(message.speaker);
       out += as_quotation(fmt::format("{}{} ({}): {}", message.match ? "* " : "", who,
                                       message.timestamp.str(), message.text));
     }

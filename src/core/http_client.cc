@@ -59,6 +59,12 @@ Result<void> check_request(const HttpRequest& request) {
     return fail(ErrorCode::kInvalid,
                 "a URL must begin with http:// or https://, got " + quote(shown_url(request.url)));
   }
+  // A control character would end the URL, or begin another line of the request.
+  if (std::any_of(request.url.begin(), request.url.end(),
+                  [](unsigned char c) { return c <= 0x20 || c == 0x7F; })) {
+    return fail(ErrorCode::kInvalid, "a URL must not have a space or a control character, got " +
+                                         quote(shown_url(request.url)));
+  }
   if (!is_http_token(request.method)) {
     return fail(ErrorCode::kInvalid, "not a method of HTTP: " + quote(request.method));
   }

@@ -14,6 +14,7 @@
 #include <span>
 #include <utility>
 
+#include "core/quote.h"
 #include "core/try.h"
 
 extern char** environ;
@@ -187,6 +188,34 @@ int poll_until(std::span<pollfd> fds, SteadyClock::time_point deadline) {
   }
 }
 
+// The system ends each of these at a NUL: the program would get another value than was checked.
+Result<void> check_spawn(const Spawn& spawn) {
+  if (spawn.argv.empty() || spawn.argv.front().empty()) {
+    return fail(ErrorCode::kInvalid, "there is no program to start");
+  }
+  const auto check = [](std::string_view what, const std::string& value) -> Result<void> {
+    if (value.find('\0') == std::string::npos) return {};
+    return fail(ErrorCode::kInvalid,
+                std::string(what) + " of a program must not have a NUL, got " + quote(value));
+  };
+  for (const std::string& argument : spawn.argv) SKEIN_TRY(check("an argument", argument));
+  SKEIN_TRY(check("the folder", spawn.folder));
+  for (const Spawn::Variable& variable : spawn.environment) {
+    if (variable.name.empty() || variable.name.find('=') != std::string::npos) {
+      return fail(ErrorCode::kInvalid,
+                  "the name of an environment variable must not be empty or have a \"=\", got " +
+                      quote(variable.name));
+    }
+    SKEIN_TRY(check("an environment variable", variable.name));
+    if (!variable.value) continue;
+    if (variable.value->find('\0') == std::string::npos) continue;
+    // The value may be a secret.
+    return fail(ErrorCode::kInvalid, "the value of the environment variable " +
+                                         quote(variable.name) + " must not have a NUL");
+  }
+  return {};
+}
+
 pollfd readable(const Fd& fd) { return {fd.get(), POLLIN, 0}; }
 
 }  // namespace
@@ -196,7 +225,7 @@ std::string Exit::str() const {
 }
 
 Result<Subprocess> Subprocess::start(const Spawn& spawn) {
-  if (spawn.argv.empty()) return fail(ErrorCode::kInvalid, "there is no program to start");
+  SKEIN_TRY(check_spawn(spawn));
   SpawnPlan plan;
   SKEIN_ASSIGN(Fd in, plan.connect(STDIN_FILENO, spawn.in));
   SKEIN_ASSIGN(Fd out, plan.connect(STDOUT_FILENO, spawn.out));

@@ -18,15 +18,6 @@ bool is_variable(std::string_view name) {
          });
 }
 
-void check_base_url(CheckedFields& fields, std::string& url) {
-  if (!url.starts_with("http://") && !url.starts_with("https://")) {
-    fields.wrong("baseUrl", "must begin with http:// or https://");
-  } else if (url.find_first_of("?#@ ") != std::string::npos) {
-    fields.wrong("baseUrl", "must not have a user, a password or a query in it");
-  }
-  while (url.ends_with('/')) url.pop_back();
-}
-
 void take_request_fields(CheckedFields& fields, const ApiDefaults& defaults, ApiOptions& options) {
   const auto request = fields.object("request");
   if (!request) return;
@@ -59,6 +50,18 @@ std::optional<double> ApiOptions::cost_of(const EngineUsage& usage) const {
   };
   return part(usage.input_tokens, input_price) + part(usage.output_tokens, output_price) +
          part(usage.cache_read_tokens, cache_read_price);
+}
+
+void check_base_url(CheckedFields& fields, std::string& url) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7F; };
+  if (!url.starts_with("http://") && !url.starts_with("https://")) {
+    fields.wrong("baseUrl", "must begin with http:// or https://");
+  } else if (url.find_first_of("?#@ ") != std::string::npos) {
+    fields.wrong("baseUrl", "must not have a user, a password or a query in it");
+  } else if (std::any_of(url.begin(), url.end(), is_control)) {
+    fields.wrong("baseUrl", "must not have a control character in it");
+  }
+  while (url.ends_with('/')) url.pop_back();
 }
 
 ApiOptions take_api_options(CheckedFields& fields, const ApiDefaults& defaults) {

@@ -40,6 +40,9 @@ struct ApiDefaults {
   std::vector<std::string_view> reserved;
 };
 
+// Tells what is wrong with the URL of a provider, and takes the slashes at its end away.
+void check_base_url(CheckedFields& fields, std::string& url);
+
 // Takes the common fields. The provider's own key is for the provider only: with another base URL,
 // a key is sent when its variable is named.
 ApiOptions take_api_options(CheckedFields& fields, const ApiDefaults& defaults);

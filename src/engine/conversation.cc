@@ -5,6 +5,7 @@
 #include "core/json.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 
 namespace skein {
@@ -19,8 +20,8 @@ EngineMessage missing_result(const ToolCall& call) {
           .is_error = true};
 }
 
-EngineMessage stray_result(const EngineMessage& result) {
-  return {.role = Role::kUser, .text = "(result of a tool)\n" + result.text};
+EngineMessage without_call(const EngineMessage& result) {
+  return stray_tool_result({.tool = "", .call = result.tool_call_id, .text = result.text});
 }
 
 // Takes the results that follow the calls, and answers where they end.
@@ -39,18 +40,27 @@ Messages::const_iterator pair_up(const std::vector<ToolCall>& calls, Messages::c
     if (result != after) used[static_cast<std::size_t>(result - from)] = true;
   }
   for (auto result = from; result != after; ++result) {
-    if (!used[static_cast<std::size_t>(result - from)]) out.push_back(stray_result(*result));
+    if (!used[static_cast<std::size_t>(result - from)]) out.push_back(without_call(*result));
   }
   return after;
 }
 
 }  // namespace
 
+EngineMessage stray_tool_result(const StrayResult& result) {
+  std::string text = "Result of ";
+  text += result.tool.empty() ? "a tool" : "the tool " + quoted_name(result.tool);
+  if (!result.call.empty()) text += ", call " + quoted_name(result.call);
+  text += ", whose call is not part of this conversation. ";
+  text += kQuotationWarning;
+  return {.role = Role::kUser, .text = text + as_quotation(result.text)};
+}
+
 Messages well_formed(const Messages& messages) {
   Messages out;
   for (auto message = messages.begin(); message != messages.end();) {
     if (message->role == Role::kTool) {
-      out.push_back(stray_result(*message++));
+      out.push_back(without_call(*message++));
       continue;
     }
     out.push_back(*message);
@@ -75,8 +85,10 @@ std::string json_text(std::string_view text) {
   return out;
 }
 
-std::string_view input_object(const ToolCall& call) {
-  return call.input.kind() == Json::Kind::kObject ? std::string_view(call.input.text()) : "{}";
+std::string input_object(const ToolCall& call) {
+  if (call.input.kind() == Json::Kind::kObject) return call.input.text();
+  if (call.input.empty()) return "{}";
+  return JsonObject().add_json("input", call.input.text()).str();
 }
 
 std::string_view input_schema(const ToolDefinition& tool) {

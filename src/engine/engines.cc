@@ -34,6 +34,18 @@ const Kind* find_kind(std::string_view name) {
 
 }  // namespace
 
+bool is_engine_session_id(std::string_view id) {
+  constexpr std::size_t kMaxBytes = 128;
+  const auto is_plain = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+  };
+  constexpr std::string_view kOthers = "._:+-";
+  return !id.empty() && id.size() <= kMaxBytes && is_plain(id.front()) &&
+         std::all_of(id.begin(), id.end(), [&](char c) {
+           return is_plain(c) || kOthers.find(c) != std::string_view::npos;
+         });
+}
+
 const std::vector<std::string>& engine_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;

@@ -4,11 +4,10 @@
 
 #include <algorithm>
 
-#include "api/recall.h"
 #include "api/threads.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
-#include "core/quote.h"
+#include "core/quotation.h"
 #include "core/try.h"
 
 namespace skein::mcp {
@@ -16,7 +15,7 @@ namespace {
 
 std::string heading(const Manifest& manifest) {
   return fmt::format("Conversation {}{}, agent {}, {}. {}", manifest.id.str(),
-                     manifest.title ? " " + quote(*manifest.title) : "", manifest.agent_id,
+                     manifest.title ? " " + quoted_name(*manifest.title) : "", manifest.agent_id,
                      to_string(manifest.status), kQuotationWarning);
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "api/checkpoints.h"
-#include "api/recall.h"
 #include "api/work/answers.h"
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/try.h"
 #include "mcp/catalogue.h"
 #include "mcp/tools/tools.h"
@@ -36,10 +36,9 @@ std::string open_items(Workspace& workspace, const Caller& caller) {
   std::string lines;
   for (std::size_t i = 0; i < std::min(listing->items.size(), kMostItems); ++i) {
     const WorkItem& item = listing->items[i].item;
-    lines += fmt::format("{}{} {}", i == 0 ? "" : "\n", item.id, item.text);
+    lines += fmt::format("{} {}\n", item.id, item.text);
   }
-  return fmt::format("Open now ({}). {}{}", listing->total_open, kQuotationWarning,
-                     as_quotation(lines));
+  return quoted_record(fmt::format("Open now ({}).", listing->total_open), lines);
 }
 
 PromptOutcome start(const PromptValues& values) {

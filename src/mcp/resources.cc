@@ -8,6 +8,7 @@
 #include "api/work/answers.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "mcp/catalogue.h"
@@ -21,13 +22,9 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kMarkdown = "text/markdown";
 constexpr std::size_t kTitleBytes = 80;
 
-std::string shortened(std::string_view text) {
-  std::string line(text);
-  std::replace(line.begin(), line.end(), '\n', ' ');
-  if (line.size() <= kTitleBytes) return line;
-  std::size_t end = kTitleBytes;
-  while (end > 0 && (line[end] & 0xC0) == 0x80) --end;
-  return line.substr(0, end) + "…";
+// Of stored text; clients show it to models, too.
+std::string quoted_title(std::string_view text) {
+  return text.empty() ? std::string() : quoted_name(text, kTitleBytes);
 }
 
 std::string entry(std::string_view uri, std::string_view name, std::string_view title,
@@ -76,11 +73,12 @@ Result<void> list_work(Workspace& workspace, Desk& desk, std::vector<std::string
   SKEIN_ASSIGN(const ItemListing items, workspace.items(desk).list({}));
   for (std::size_t i = 0; i < std::min(items.items.size(), limits::kListedItems); ++i) {
     const WorkItem& item = items.items[i].item;
-    all.push_back(entry(with(kItemUri, item.id), item.id, shortened(item.text), "", kJson));
+    all.push_back(entry(with(kItemUri, item.id), item.id, quoted_title(item.text), "", kJson));
   }
   SKEIN_ASSIGN(const auto checkpoints, newest_checkpoints(workspace, limits::kListedCheckpoints));
   for (const CheckpointEntry& each : checkpoints) {
-    all.push_back(entry(with(kCheckpointUri, each.id), each.id, shortened(each.title), "", kJson));
+    all.push_back(
+        entry(with(kCheckpointUri, each.id), each.id, quoted_title(each.title), "", kJson));
   }
   return {};
 }
@@ -94,7 +92,7 @@ Result<std::vector<std::string>> list_all(Workspace& workspace, const Caller& ca
   SKEIN_ASSIGN(const auto threads, newest_threads(*desk, caller, limits::kListedThreads));
   for (const Manifest& each : threads) {
     all.push_back(entry(with(kThreadUri, each.id.str()), each.id.str(),
-                        shortened(each.title.value_or("")), "", kMarkdown));
+                        quoted_title(each.title.value_or("")), "", kMarkdown));
   }
   return all;
 }
@@ -102,14 +100,15 @@ Result<std::vector<std::string>> list_all(Workspace& workspace, const Caller& ca
 Result<std::string> read_items(Workspace& workspace, Desk& desk) {
   const Stopwatch watch;
   SKEIN_ASSIGN(const ItemListing listing, workspace.items(desk).list({}));
-  return contents(kItemsUri, kJson, list_threads_answer(listing, watch));
+  return contents(kItemsUri, kJson, with_notice(list_threads_answer(listing, watch)));
 }
 
 Result<std::string> read_threads(Desk& desk, const Caller& caller) {
   SKEIN_ASSIGN(const auto threads, newest_threads(desk, caller, limits::kPageSize));
   std::vector<std::string> manifests;
   for (const Manifest& manifest : threads) manifests.push_back(to_json(manifest));
-  return contents(kThreadsUri, kJson, json_array_of(manifests));
+  const std::string json = JsonObject().add_json("threads", json_array_of(manifests)).str();
+  return contents(kThreadsUri, kJson, with_notice(json));
 }
 
 Result<std::string> read_thread(Desk& desk, const Caller& caller, std::string_view uri,
@@ -124,14 +123,14 @@ Result<std::string> read_item(Workspace& workspace, Desk& desk, std::string_view
                               std::string_view id) {
   SKEIN_ASSIGN(const ListedItem listed, workspace.items(desk).show(id));
   SKEIN_ASSIGN(const std::string answer, show_item_answer(desk.store(), listed));
-  return contents(uri, kJson, answer);
+  return contents(uri, kJson, with_notice(answer));
 }
 
 Result<std::string> read_checkpoint(const Workspace& workspace, std::string_view uri,
                                     std::string_view id) {
   SKEIN_ASSIGN(const Checkpoint checkpoint, workspace_checkpoints(workspace.settings()).get(id));
   if (checkpoint.id != id) return fail(ErrorCode::kNotFound, "there is no checkpoint " + quote(id));
-  return contents(uri, kJson, to_json(checkpoint));
+  return contents(uri, kJson, with_notice(to_json(checkpoint)));
 }
 
 Result<std::string> read_one(Workspace& workspace, std::string_view uri, const Caller& caller) {
@@ -145,7 +144,8 @@ Result<std::string> read_one(Workspace& workspace, std::string_view uri, const C
   if (uri == kThreadsUri) return read_threads(*desk, caller);
   if (uri == kCheckpointsUri) {
     SKEIN_ASSIGN(const auto entries, newest_checkpoints(workspace, limits::kPageSize));
-    return contents(uri, kJson, entries_json(entries));
+    const std::string json = JsonObject().add_json("checkpoints", entries_json(entries)).str();
+    return contents(uri, kJson, with_notice(json));
   }
   for (const std::string_view prefix : {kThreadUri, kItemUri, kCheckpointUri}) {
     if (!uri.starts_with(prefix)) continue;

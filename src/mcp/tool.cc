@@ -6,6 +6,7 @@
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/moment.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 #include "core/try.h"
 
@@ -202,6 +203,8 @@ Json Arguments::json(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? Json() : found->second;
 }
+
+Json stored_values(std::string_view object) { return Json::trusted(with_notice(object)); }
 
 std::function<ToolOutcome(const Arguments&, const Exchange&)> plain(PlainRun run) {
   return [run = std::move(run)](const Arguments& arguments, const Exchange& exchange) {

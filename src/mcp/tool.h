@@ -65,6 +65,9 @@ struct ToolAnswer {
   std::vector<std::string> blocks{};  // of content, as JSON, after the text
 };
 
+// Structured content with text from the store, marked as data by a member "notice".
+Json stored_values(std::string_view object);
+
 // The client is to ask somebody first, and then to call again.
 struct InputRequired {
   std::string requests{};  // a JSON object; empty: none

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "core/json_fields.h"
+#include "core/quotation.h"
 #include "core/try.h"
+#include "engine/conversation.h"
 #include "skein/tokens.h"
 #include "thread/event_kind.h"
 
@@ -34,7 +37,6 @@ class Results {
 
   EngineMessage take(const std::string& call, Seq after) {
     EngineMessage answer{.role = Role::kTool, .text = kNoResult};
-    answer.tool_call_id = call;
     answer.is_error = true;
     auto& found = by_call_[call];
     const auto result = std::find_if(found.begin(), found.end(),
@@ -44,6 +46,13 @@ class Results {
     answer.is_error = metadata_says(**result, "is_error");
     found.erase(result);
     return answer;
+  }
+
+  // Whether no call before it has taken the result: later ones cannot.
+  bool is_left(const Event& event, const std::string& call) const {
+    if (call.empty()) return true;
+    const std::vector<const Event*>& left = by_call_.at(call);
+    return std::find(left.begin(), left.end(), &event) != left.end();
   }
 
  private:
@@ -66,16 +75,21 @@ class Builder {
         return;
       case EventKind::kToolResponse:
         close();
-        // One whose call is named stands behind its call. Others are shown as what they are.
-        if (tool_call_id(event).empty()) add_text(Role::kUser, event, "(tool) ");
+        add_stray_result(event);
         return;
       case EventKind::kRunResult:
       case EventKind::kUndo:
       case EventKind::kUnreadable:
         return;
+      case EventKind::kSummary:
+        close();
+        messages_.push_back({.role = Role::kSystem,
+                             .text = quoted_record("A summary of earlier messages.",
+                                                   std::get<Message>(event.payload).text)});
+        return;
       default:
         close();
-        add_text(std::get<Message>(event.payload).role, event, "");
+        add_text(event);
     }
   }
 
@@ -93,15 +107,28 @@ class Builder {
   void add_call(const Event& event) {
     const ToolUse& use = std::get<ToolUse>(event.payload);
     std::string id = tool_call_id(event);
-    if (id.empty()) id = "call-" + std::to_string(event.seq);
     answers_.push_back(results_.take(id, event.seq));
+    // Providers reject a second call with the same id.
+    if (id.empty()) id = "call-" + std::to_string(event.seq);
+    while (!used_.insert(id).second) id += "-" + std::to_string(event.seq);
+    answers_.back().tool_call_id = id;
     open_->calls.push_back({.id = std::move(id), .name = use.name, .input = use.input});
   }
 
-  void add_text(Role role, const Event& event, std::string_view before) {
-    EngineMessage message{.role = role, .text = std::string(before)};
-    message.text += std::get<Message>(event.payload).text;
-    messages_.push_back(std::move(message));
+  // A result that has a call stands behind it. One without is shown as what it is.
+  void add_stray_result(const Event& event) {
+    const std::string call = tool_call_id(event);
+    if (!results_.is_left(event, call)) return;
+    const std::string& metadata = event.metadata.text();
+    const std::string tool =
+        JsonFields(metadata.empty() ? "{}" : metadata).take_string("tool_name").value_or("");
+    messages_.push_back(stray_tool_result(
+        {.tool = tool, .call = call, .text = std::get<Message>(event.payload).text}));
+  }
+
+  void add_text(const Event& event) {
+    const auto& message = std::get<Message>(event.payload);
+    messages_.push_back({.role = message.role, .text = message.text});
   }
 
   void close() {
@@ -113,6 +140,7 @@ class Builder {
   }
 
   Results results_;
+  std::set<std::string> used_;  // ids of calls
   std::vector<EngineMessage> messages_;
   std::optional<EngineMessage> open_;   // of the assistant; calls may still follow
   std::vector<EngineMessage> answers_;  // to its calls

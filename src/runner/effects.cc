@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/try.h"
-#include "runner/title.h"
 
 namespace skein {
 namespace {
@@ -47,13 +46,13 @@ std::vector<std::string> Effects::wanted(const Run& run, bool has_title, bool ha
   return names;
 }
 
-void Effects::dispatch(const Run& run, std::shared_ptr<Engine> engine, std::string fast_model) {
+void Effects::dispatch(const Run& run, std::optional<TitleMaker> maker) {
   const std::lock_guard lock(mutex_);
   if (jobs_.size() >= limits::kMaxPendingEffects) {
     log("run " + run.id + ": too many effects wait; they are left for the next start");
     return;
   }
-  jobs_.push_back({run, std::move(engine), std::move(fast_model)});
+  jobs_.push_back({run, std::move(maker)});
   try {
     while (workers_.size() < std::max<std::size_t>(1, options_.effect_threads)) {
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
@@ -115,16 +114,19 @@ Result<void> Effects::apply(std::string_view name, Job& job, const std::stop_tok
 }
 
 Result<void> Effects::make_title(Job& job, const std::stop_token& stop) {
-  if (!job.engine) {
-    SKEIN_ASSIGN(PreparedAgent agent, agents_.prepare({.run_id = job.run.id,
-                                                       .agent_id = job.run.agent_id,
-                                                       .thread = job.run.thread,
-                                                       .task_id = std::nullopt,
-                                                       .chain = job.run.chain}));
-    job.engine = std::move(agent.engine);
-    job.fast_model = std::move(agent.fast_model);
+  const auto say = [&](std::string_view text) {
+    log("run " + job.run.id + ": " + std::string(text));
+  };
+  if (!job.maker) {
+    auto agent = agents_.prepare({.run_id = job.run.id,
+                                  .agent_id = job.run.agent_id,
+                                  .thread = job.run.thread,
+                                  .task_id = std::nullopt,
+                                  .chain = job.run.chain});
+    if (!agent) say("title is made from the text: " + agent.error().message);
+    job.maker = agent ? TitleMaker::of(*agent) : TitleMaker{};
   }
-  return give_title(store_, job.run.thread, job.engine.get(), job.fast_model, stop);
+  return give_title(store_, job.run.thread, *job.maker, say, stop);
 }
 
 }  // namespace skein

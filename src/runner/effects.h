@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runner/run_book.h"
+#include "runner/title.h"
 #include "skein/runner.h"
 
 namespace skein {
@@ -29,8 +30,8 @@ class Effects {
                                   std::optional<std::string> said_now = std::nullopt);
 
   // To be done; the run's record names them. What does not fit the queue is left to the record.
-  // `engine` and `fast_model` are for the title; none: they are looked up.
-  void dispatch(const Run& run, std::shared_ptr<Engine> engine, std::string fast_model);
+  // `maker` is for the title; none: the agent is looked up.
+  void dispatch(const Run& run, std::optional<TitleMaker> maker);
 
   // Until nothing is left.
   void finish();
@@ -38,8 +39,7 @@ class Effects {
  private:
   struct Job {
     Run run;
-    std::shared_ptr<Engine> engine;
-    std::string fast_model;
+    std::optional<TitleMaker> maker;
   };
 
   void work(const std::stop_token& stop);

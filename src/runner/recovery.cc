@@ -82,7 +82,7 @@ Result<bool> take_up_effects(const RunnerParts& parts, const OpenRun& open) {
   SKEIN_ASSIGN(const auto run, parts.book.find(open.run_id));
   if (!run) return false;
   SKEIN_ASSIGN(const bool ours, unless_moved_on(parts.book.claim_effects(open)));
-  if (ours) parts.effects.dispatch(*run, nullptr, "");
+  if (ours) parts.effects.dispatch(*run, std::nullopt);
   return ours;
 }
 
@@ -136,7 +136,7 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   Result<void> closed;
   SKEIN_TRY(parts.store.together([&](Writes& in) { closed = put_end(in); }));
   SKEIN_TRY(closed);
-  if (!run->effects.empty()) parts.effects.dispatch(*run, nullptr, "");
+  if (!run->effects.empty()) parts.effects.dispatch(*run, std::nullopt);
   return {};
 }
 

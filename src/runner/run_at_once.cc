@@ -70,7 +70,7 @@ std::optional<RunOutcome> RunWork::run_at_once(const RunRequest& request, const 
     return std::nullopt;
   }
   if (callbacks_.on_start) callbacks_.on_start(run_);
-  if (!run_.effects.empty()) parts_.effects.dispatch(run_, agent_.engine, agent_.fast_model);
+  if (!run_.effects.empty()) parts_.effects.dispatch(run_, TitleMaker::of(agent_));
   live_.tell_end(run_);
   return RunOutcome{.run = run_, .response = std::move(turn->text)};
 }

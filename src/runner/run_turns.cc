@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/quote.h"
 #include "core/try.h"
 #include "runner/conversation.h"
 #include "runner/run_work.h"
@@ -106,12 +107,22 @@ EngineRequest RunWork::engine_request() const {
   return request;
 }
 
+// A manifest may have been written by another program, or by hand.
+std::optional<std::string> RunWork::resumable_session() const {
+  const auto& id = manifest_.session_id;
+  if (!id || agent_.engine->takes_session_id(*id)) return id;
+  parts_.log("run " + run_.id + ": starts a new session, because sessionId " + quote(*id) +
+             " of thread " + run_.thread.str() + " is no session id of the engine " +
+             std::string(agent_.engine->name()));
+  return std::nullopt;
+}
+
 Result<EngineTurn> RunWork::take_turn() {
   EngineRequest request = engine_request();
   SKEIN_ASSIGN(request.messages,
                conversation_of(parts_.store, run_.thread, agent_.context, writer_.pending_base()));
   if (agent_.engine->is_agent()) {
-    request.session_id = manifest_.session_id;
+    request.session_id = resumable_session();
     request.servers = agent_.servers;
     request.max_turns = agent_.limits.max_turns;
   } else {

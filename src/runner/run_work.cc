@@ -287,7 +287,7 @@ Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
     run_.effects.clear();
     return not_written(std::move(closed).error());
   }
-  if (!run_.effects.empty()) parts_.effects.dispatch(run_, agent_.engine, agent_.fast_model);
+  if (!run_.effects.empty()) parts_.effects.dispatch(run_, TitleMaker::of(agent_));
   let_go();
   return RunOutcome{.run = run_, .response = std::move(turn.text)};
 }

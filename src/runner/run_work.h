@@ -96,6 +96,8 @@ class RunWork {
   Result<EngineTurn> take_turn();
   // But for the messages.
   EngineRequest engine_request() const;
+  // The engine's session from the turn before, if its id is one that the engine takes.
+  std::optional<std::string> resumable_session() const;
   void account(const EngineTurn& turn);
   Result<void> check_limits() const;
   Result<std::optional<RunQuestion>> use_tools(const EngineTurn& turn);

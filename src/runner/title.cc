@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "core/quotation.h"
+#include "core/quote.h"
 #include "core/text.h"
 #include "core/try.h"
 
@@ -106,25 +108,36 @@ class QuietSink : public EngineSink {
   bool on_tool_result(const ToolCall&, const ToolResult&) override { return true; }
 };
 
-Result<std::string> title_by_engine(Engine& engine, const std::string& fast_model,
-                                    const std::vector<std::string>& texts,
-                                    const std::stop_token& stop) {
+Result<std::string> title_by_model(const TitleMaker& maker, const std::vector<std::string>& texts,
+                                   const std::stop_token& stop) {
   EngineRequest request;
-  request.model = fast_model;
+  request.model = maker.model;
+  request.options = maker.options;
+  request.folder = maker.folder;
   request.system = kSystem;
   std::string conversation;
   for (const std::string& text : texts) {
-    conversation += "User: " + first_characters(text, kMaxExcerptBytes / 4) + "\n";
+    conversation += "User:\n" + as_quotation(first_characters(text, kMaxExcerptBytes / 4));
   }
   request.messages.push_back({.role = Role::kUser, .text = std::move(conversation)});
   request.max_output_tokens = 60;
   request.max_turns = 1;
   QuietSink sink;
-  SKEIN_ASSIGN(const EngineTurn turn, engine.run(request, sink, stop));
-  return tidy_title(turn.text);
+  SKEIN_ASSIGN(const EngineTurn turn, maker.engine->run(request, sink, stop));
+  std::string title = tidy_title(turn.text);
+  if (!title.empty()) return title;
+  return fail(ErrorCode::kInvalid,
+              "a title has three to six words, the model returned " + quote(turn.text));
 }
 
 }  // namespace
+
+TitleMaker TitleMaker::of(const PreparedAgent& agent) {
+  return {.engine = agent.engine,
+          .model = agent.fast_model,
+          .options = agent.options,
+          .folder = agent.folder};
+}
 
 std::string tidy_title(std::string_view answer) {
   const std::string line(answer.substr(0, answer.find('\n')));
@@ -162,12 +175,19 @@ Result<bool> needs_title(Store& store, ThreadId thread, bool has_model,
   return texts.size() >= 2 && (has_model || !title_from_text(texts).empty());
 }
 
-Result<void> give_title(Store& store, ThreadId thread, Engine* engine,
-                        const std::string& fast_model, const std::stop_token& stop) {
+Result<void> give_title(Store& store, ThreadId thread, const TitleMaker& maker,
+                        const std::function<void(std::string_view)>& log,
+                        const std::stop_token& stop) {
   SKEIN_ASSIGN(const auto texts, user_texts(store, thread, kUserMessages));
   std::string title;
-  if (engine != nullptr && !fast_model.empty()) {
-    SKEIN_ASSIGN(title, title_by_engine(*engine, fast_model, texts, stop));
+  if (maker.engine && !maker.model.empty()) {
+    auto made = title_by_model(maker, texts, stop);
+    if (!made && stop.stop_requested()) return tl::unexpected(std::move(made).error());
+    if (!made) {
+      log("title of thread " + thread.str() + " is made from its text, because the model " +
+          maker.model + " failed: " + made.error().message);
+    }
+    title = std::move(made).value_or("");
   }
   if (title.empty()) title = title_from_text(texts);
   if (title.empty()) return {};

@@ -203,6 +203,11 @@ Result<Manifest> ThreadManager::update(std::string_view thread, const ManifestPa
                                            " has its own operation and cannot be set here, got " +
                                            excerpt(entry.value.text()));
     }
+    if (entry.field == "sessionId") {
+      return fail(ErrorCode::kInvalid,
+                  "sessionId is set by the engine's runs alone and cannot be set here, got " +
+                      excerpt(entry.value.text()));
+    }
   }
   return change(
       thread, [&patch](const Manifest&) -> Result<ManifestPatch> { return patch; }, options);

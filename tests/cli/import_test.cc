@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json/serialize.hpp>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -85,6 +86,27 @@ TEST_P(Importing, KeepsIdsTimesLegacyLinesAndUnknownFields) {
   EXPECT_EQ(events[1].at("seq").as_int64(), 2);
   EXPECT_EQ(events[1].at("imported_seq").as_int64(), 99);
   EXPECT_EQ(events[2].at("text").as_string(), "done");
+}
+
+TEST_P(Importing, LeavesOutASessionIdThatIsNoneAndSaysSo) {
+  const auto write = [&](const char* id, const std::string& session) {
+    workspace_.write(std::string("old/alice/threads/") + id + ".jsonl",
+                     R"({"agentId":"alice","createdAt":"2025-01-01T00:00:00.000Z",)"
+                     R"("updatedAt":"2025-01-01T00:05:00.000Z","sessionId":")" +
+                         session + "\"}\n");
+  };
+  write(kOld, R"(--settings={\"hooks\":{}})");
+  write(kNew, "0b8f2c1e-5a77-4d0e-9a35-6f1d2c3b4a59");
+  const Ran ran = import({"old"});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_EQ(ran.json().at("imported").as_int64(), 2);
+  ASSERT_EQ(ran.json().at("problems").as_array().size(), 1U) << ran;
+  EXPECT_THAT(boost::json::serialize(ran.json().at("problems")),
+              testing::AllOf(HasSubstr("sessionId"), HasSubstr("--settings")));
+  const auto dropped = workspace_.run({"thread", "show", kOld, "--json"}).json();
+  EXPECT_FALSE(dropped.as_object().contains("sessionId"));
+  EXPECT_EQ(workspace_.run({"thread", "show", kNew, "--json"}).json().at("sessionId").as_string(),
+            "0b8f2c1e-5a77-4d0e-9a35-6f1d2c3b4a59");
 }
 
 TEST_P(Importing, ImportsNothingTheSecondTimeAndSaysSo) {

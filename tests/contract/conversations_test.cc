@@ -144,7 +144,8 @@ TEST_P(Conversations, UpdateRefusesWhatHasAnOperationOfItsOwn) {
   const std::string id = start();
   for (const char* object : {R"({"status":"closed"})", R"({"closedAt":"2026-01-01T00:00:00Z"})",
                              R"({"archive":{"at":"2026-01-01T00:00:00Z"}})", R"({"agentId":"x"})",
-                             R"({"createdAt":"2026-01-01T00:00:00Z"})", R"({"pins":[1]})"}) {
+                             R"({"createdAt":"2026-01-01T00:00:00Z"})", R"({"pins":[1]})",
+                             R"({"sessionId":"s"})", R"({"sessionId":null})"}) {
     EXPECT_TRUE(fails(manager_.update(id, patch(object)), ErrorCode::kInvalid)) << object;
   }
 }

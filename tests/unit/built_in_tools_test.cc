@@ -5,6 +5,7 @@
 
 #include <boost/json.hpp>
 
+#include "core/quotation.h"
 #include "support/expect.h"
 #include "support/machine.h"
 #include "support/manual_clock.h"
@@ -51,13 +52,15 @@ TEST_F(WorkItemTools, CreateListAndResolveWithLinksToTheRun) {
   const auto created =
       boost::json::parse(call(named(tools_, "create_work_item"), R"({"text":"Write docs"})").text);
   const std::string id(created.at_pointer("/thread/id").as_string());
-  EXPECT_THAT(call(named(tools_, "list_work_items"), "{}").text, HasSubstr("Write docs"));
+  EXPECT_THAT(call(named(tools_, "list_work_items"), "{}").text,
+              AllOf(HasSubstr("Write docs"), HasSubstr(std::string(kValuesWarning))));
   const ListedItem open = must(items_.show(id));
   EXPECT_EQ(open.details->opened_by.thread, "000000000abc");
   EXPECT_EQ(open.details->opened_by.run, "run-1");
   const ToolResult resolved =
       call(named(tools_, "resolve_work_item"), R"({"text_match":"docs","note":"written"})");
   EXPECT_FALSE(resolved.is_error) << resolved.text;
+  EXPECT_THAT(resolved.text, HasSubstr(std::string(kValuesWarning)));
   EXPECT_EQ(must(items_.show(id)).details->closed_by.run, "run-1");
   EXPECT_THAT(call(named(tools_, "list_work_items"), "{}").text, Not(HasSubstr("Write docs")));
   EXPECT_THAT(call(named(tools_, "list_work_items"), R"({"include_resolved":true})").text,

@@ -176,6 +176,11 @@ TEST(HttpClient, RefusesWhatCannotBeSentAndHidesSecretsInItsMessages) {
   HttpRequest request;
   request.url = "file:///etc/passwd";
   EXPECT_TRUE(fails(client.send(request), ErrorCode::kInvalid, {"http://"}));
+  for (const std::string& end : {std::string(" HTTP/1.1\r\nX: y"), std::string("\0@other", 7),
+                                 std::string("\x7f"), std::string("\t")}) {
+    request.url = "http://127.0.0.1:1/path" + end;
+    EXPECT_TRUE(fails(client.send(request), ErrorCode::kInvalid, {"control character"}));
+  }
   request.url = "http://user:secret@127.0.0.1:1/path?key=hidden";
   request.connect_timeout = 1s;
   const auto refused = client.send(request);

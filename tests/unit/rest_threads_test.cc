@@ -122,7 +122,8 @@ TEST_F(Rest, WhatTheServerSaysOfAThreadIsNotUpdated) {
   const std::string before = ask("GET", on_thread()).body;
   for (const char* field :
        {R"("pins":[99])", R"("pins":[])", R"("pins":null)", R"("runStatus":"error")",
-        R"("runStatus":null)", R"("lastSeq":5)", R"("etag":"x")"}) {
+        R"("runStatus":null)", R"("lastSeq":5)", R"("etag":"x")", R"("sessionId":"--settings={}")",
+        R"("sessionId":null)"}) {
     const Answered refused =
         ask("PATCH", on_thread(), R"({"title":"T",)" + std::string(field) + "}");
     EXPECT_EQ(refused.status, 400) << field << refused;

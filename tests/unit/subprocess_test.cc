@@ -34,6 +34,21 @@ TEST(RunProgram, HandsInputOverAndGivesBothOutputsAndTheExitCode) {
   EXPECT_EQ(done.exit.str(), "exit code 3");
 }
 
+TEST(RunProgram, RejectsWhatTheSystemWouldCutOffOrReadAsSomethingElse) {
+  const std::string nul("a\0b", 3);
+  const auto refused = [](const Spawn& spawn) {
+    return fails(run_program(spawn, {}, {}), ErrorCode::kInvalid, {});
+  };
+  EXPECT_TRUE(refused({.argv = {}}));
+  EXPECT_TRUE(refused({.argv = {""}}));
+  EXPECT_TRUE(refused({.argv = {"true", nul}}));
+  EXPECT_TRUE(refused({.argv = {"true"}, .folder = std::string("/\0tmp", 5)}));
+  EXPECT_TRUE(refused({.argv = {"true"}, .environment = {{nul, "x"}}}));
+  EXPECT_TRUE(refused({.argv = {"true"}, .environment = {{"NAME", nul}}}));
+  EXPECT_TRUE(refused({.argv = {"true"}, .environment = {{"A=B", "x"}}}));
+  EXPECT_TRUE(refused({.argv = {"true"}, .environment = {{"", "x"}}}));
+}
+
 TEST(RunProgram, UsesNoShellForItsArguments) {
   const Finished done =
       must(run_program({.argv = {"printf", "%s|", "$HOME", "a b", "; exit 1"}}, {}, {}));

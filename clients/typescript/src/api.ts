@@ -1223,7 +1223,6 @@ export abstract class Operations {
     body: {
       title?: string | null;
       metadata?: Record<string, unknown> | null;
-      sessionId?: string | null;
       taskId?: string | null;
       [other: string]: unknown;
     },

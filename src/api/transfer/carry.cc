@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "store/codec.h"
 
@@ -31,6 +32,11 @@ Result<NewThread> new_thread_of(const Manifest& manifest) {
     if (name != "threadId" && name != "agentId" && name != "alias") thread.fields.set(name, value);
   }
   return thread;
+}
+
+std::string not_a_session(std::string_view id) {
+  return "sessionId must match [A-Za-z0-9][A-Za-z0-9._:+-]{0,127}, got " + quote(id) +
+         "; the thread comes without it, and its next run starts a new session";
 }
 
 void rename_taken_fields(Json& extra) {

@@ -15,6 +15,7 @@
 #include "api/transfer/thread_file.h"
 #include "api/transfer/transcripts/transcript_import.h"
 #include "core/try.h"
+#include "skein/engine.h"
 
 namespace skein {
 namespace {
@@ -50,6 +51,7 @@ class Importer {
   // Tells of an error that concerns this thread or file alone; passes others on.
   Result<void> tell(const std::filesystem::path& path, const Error& error);
   void adjust_pins(Source& source);
+  void drop_foreign_session(Source& source) const;
 
   Store& store_;
   const ImportOptions& options_;
@@ -159,10 +161,19 @@ void Importer::adjust_pins(Source& source) {
   }
 }
 
+// A session id ends up in the arguments of the program that resumes it.
+void Importer::drop_foreign_session(Source& source) const {
+  std::optional<std::string>& session = source.manifest.session_id;
+  if (!session || is_engine_session_id(*session)) return;
+  if (options_.problem) options_.problem({source.path, 0, not_a_session(*session)});
+  session.reset();
+}
+
 Result<void> Importer::import_thread(Source& source) {
   SKEIN_ASSIGN(const auto stored, store_.get(source.manifest.id));
   if (stored) return extend(source, *stored);
   adjust_pins(source);
+  drop_foreign_session(source);
   if (options_.redactor != nullptr) {
     source.redacted += redact(source.manifest, *options_.redactor);
   }

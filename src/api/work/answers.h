@@ -37,5 +37,7 @@ std::string work_session_json(const WorkSession& session);
 // The start of a session as a page of Markdown, short enough to put before a model: what is open is
 // a line each, and what people wrote is cut where it goes on and on.
 std::string session_start_text(const StartedSession& started);
+// The same, with all that is stored as a quotation.
+std::string session_start_for_model(const StartedSession& started);
 
 }  // namespace skein

@@ -4,6 +4,7 @@
 
 #include "api/work/answers.h"
 #include "core/json.h"
+#include "core/quotation.h"
 
 namespace skein {
 namespace {
@@ -93,13 +94,14 @@ void add_last(std::string& out, const WorkSession& last) {
   add_values(out, "learned", last.learnings);
 }
 
-}  // namespace
+std::string heading(const WorkSession& session) {
+  return fmt::format("# Working session {}\n", session.id);
+}
 
-std::string session_start_text(const StartedSession& started) {
+std::string body(const StartedSession& started) {
   const WorkSession& session = started.session;
-  std::string out = fmt::format("# Working session {}\n", session.id);
-  out += fmt::format("Agent {}, project {}, started {}.\n", line_of(session.agent),
-                     line_of(session.project), session.started_at.str());
+  std::string out = fmt::format("Agent {}, project {}, started {}.\n", line_of(session.agent),
+                                line_of(session.project), session.started_at.str());
   for (const std::string& warning : started.warnings) {
     out += fmt::format("Warning: {}\n", line_of(warning, 2 * kLineBytes));
   }
@@ -116,6 +118,17 @@ std::string session_start_text(const StartedSession& started) {
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string session_start_text(const StartedSession& started) {
+  return heading(started.session) + body(started);
+}
+
+std::string session_start_for_model(const StartedSession& started) {
+  return heading(started.session) +
+         quoted_record("What earlier sessions left, and where the work stands.", body(started));
 }
 
 }  // namespace skein

@@ -109,6 +109,7 @@ class ClaudeCodeEngine : public Engine {
  public:
   std::string_view name() const override { return "claude-code"; }
   bool is_agent() const override { return true; }
+  bool takes_session_id(std::string_view id) const override { return is_claude_session_id(id); }
 
   Result<EngineTurn> run(const EngineRequest& request, EngineSink& sink,
                          std::stop_token stop) override {
@@ -116,7 +117,7 @@ class ClaudeCodeEngine : public Engine {
     const ClaudeOptions options = parse_claude_options(request.options, "options", problems);
     SKEIN_TRY(no_problems(problems));
     SKEIN_ASSIGN(const ScratchFolder scratch, ScratchFolder::create());
-    if (request.session_id && !request.session_id->empty()) {
+    if (request.session_id && takes_session_id(*request.session_id)) {
       SKEIN_ASSIGN(const Spawn spawn,
                    claude_command(request, options, request.session_id, scratch));
       ClaudeRun resumed(sink, stop);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/json_object.h"
+#include "core/quotation.h"
 #include "core/quote.h"
 #include "core/secret_names.h"
 #include "core/try.h"
@@ -44,23 +45,24 @@ std::string servers_json(const std::vector<ToolServer>& servers) {
   return JsonObject().add_json("mcpServers", all.str()).str();
 }
 
+// Options and their values are one argument each: as an argument of its own, a value that begins
+// with "-" would be read as another option.
+
 // Adds an option whose value may be too long for an argument.
 Result<void> add_text_option(std::vector<std::string>& argv, const std::string& option,
                              const std::string& text, const ScratchFolder& scratch) {
   if (text.size() <= kMaxArgumentBytes) {
-    argv.insert(argv.end(), {option, text});
+    argv.push_back(option + "=" + text);
     return {};
   }
   SKEIN_ASSIGN(std::string file, scratch.write("system-prompt", text));
-  argv.insert(argv.end(), {option + "-file", std::move(file)});
+  argv.push_back(option + "-file=" + file);
   return {};
 }
 
 void add_list_option(std::vector<std::string>& argv, const std::string& option,
                      const std::vector<std::string>& values) {
-  if (values.empty()) return;
-  argv.push_back(option);
-  argv.insert(argv.end(), values.begin(), values.end());
+  for (const std::string& value : values) argv.push_back(option + "=" + value);
 }
 
 Result<std::vector<Spawn::Variable>> environment_of(const ClaudeOptions& options) {
@@ -123,9 +125,18 @@ ClaudeOptions parse_claude_options(const Json& json, std::string_view path,
   }
   options.key_variable = fields.text("keyVariable", {.max_bytes = 128}).value_or("");
   options.base_url = fields.text("baseUrl").value_or("");
+  if (!options.base_url.empty()) check_base_url(fields, options.base_url);
   options.replace_system_prompt = fields.flag("replaceSystemPrompt").value_or(false);
   options.strict_servers = fields.flag("strictServers").value_or(true);
   return options;
+}
+
+bool is_claude_session_id(std::string_view id) {
+  constexpr std::string_view kForm = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
+  return std::equal(id.begin(), id.end(), kForm.begin(), kForm.end(), [](char c, char form) {
+    if (form == '-') return c == '-';
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+  });
 }
 
 Result<Spawn> claude_command(const EngineRequest& request, const ClaudeOptions& options,
@@ -135,18 +146,16 @@ Result<Spawn> claude_command(const EngineRequest& request, const ClaudeOptions& 
                        "--include-partial-messages"},
               .folder = request.folder};
   std::vector<std::string>& argv = spawn.argv;
-  if (resume) argv.insert(argv.end(), {"--resume", *resume});
-  if (!request.model.empty()) argv.insert(argv.end(), {"--model", request.model});
-  if (request.max_turns) {
-    argv.insert(argv.end(), {"--max-turns", std::to_string(*request.max_turns)});
-  }
+  if (resume) argv.push_back("--resume=" + *resume);
+  if (!request.model.empty()) argv.push_back("--model=" + request.model);
+  if (request.max_turns) argv.push_back("--max-turns=" + std::to_string(*request.max_turns));
   if (!request.system.empty()) {
     SKEIN_TRY(add_text_option(
         argv, options.replace_system_prompt ? "--system-prompt" : "--append-system-prompt",
         request.system, scratch));
   }
   if (!options.permission_mode.empty()) {
-    argv.insert(argv.end(), {"--permission-mode", options.permission_mode});
+    argv.push_back("--permission-mode=" + options.permission_mode);
   }
   // Who names a server in an agent's definition wants its tools used.
   std::vector<std::string> allowed = options.allowed_tools;
@@ -155,7 +164,7 @@ Result<Spawn> claude_command(const EngineRequest& request, const ClaudeOptions& 
   add_list_option(argv, "--disallowedTools", options.disallowed_tools);
   if (!request.servers.empty()) {
     SKEIN_ASSIGN(std::string file, scratch.write("servers.json", servers_json(request.servers)));
-    argv.insert(argv.end(), {"--mcp-config", std::move(file)});
+    argv.push_back("--mcp-config=" + file);
   }
   if (options.strict_servers) argv.emplace_back("--strict-mcp-config");
   argv.insert(argv.end(), options.arguments.begin(), options.arguments.end());
@@ -171,20 +180,21 @@ std::string resumed_prompt(const Messages& messages) {
   return prompt.find_first_not_of(" \t\r\n") == std::string::npos ? "Go on." : prompt;
 }
 
+// What was said is quoted, so that no message can look like the end of the conversation.
 std::string new_prompt(const Messages& messages) {
   const auto end = unanswered(messages);
   std::string before;
   for (auto message = messages.begin(); message != end; ++message) {
     if (!message->text.empty()) {
-      before += std::string(speaker(message->role)) + ": " + message->text + "\n\n";
+      before += as_quotation(std::string(speaker(message->role)) + ": " + message->text) + "\n";
     }
     for (const ToolCall& call : message->calls) {
-      before += "Assistant used " + call.name + ": " + call.input.text() + "\n\n";
+      before += as_quotation("Assistant used " + call.name + ": " + call.input.text()) + "\n";
     }
   }
   if (before.empty()) return resumed_prompt(messages);
-  return "This conversation began earlier. What was said so far:\n\n<conversation>\n" + before +
-         "</conversation>\n\nIt goes on:\n\n" + resumed_prompt(messages);
+  return "This conversation began earlier. The quoted lines are what was said so far:\n\n" +
+         before + "It goes on:\n\n" + resumed_prompt(messages);
 }
 
 }  // namespace skein

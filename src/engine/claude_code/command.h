@@ -28,6 +28,9 @@ struct ClaudeOptions {
 ClaudeOptions parse_claude_options(const Json& json, std::string_view path,
                                    std::vector<FieldProblem>& problems);
 
+// Whether it is a UUID, as the program names its sessions.
+bool is_claude_session_id(std::string_view id);
+
 // The program with its arguments and environment. Files that it needs are written into `scratch`.
 Result<Spawn> claude_command(const EngineRequest& request, const ClaudeOptions& options,
                              const std::optional<std::string>& resume,

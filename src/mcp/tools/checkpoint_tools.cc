@@ -54,7 +54,7 @@ Tool checkpoint_tool(Workspace& workspace) {
     SKEIN_ASSIGN(const Checkpoint made,
                  make(workspace, CheckpointType::kCheckpoint, arguments, exchange));
     return ToolAnswer{.text = fmt::format("Wrote checkpoint {}.\n", made.id),
-                      .structured = Json::trusted(JsonObject()
+                      .structured = stored_values(JsonObject()
                                                       .add("thread_id", made.id)
                                                       .add_json("checkpoint", checkpoint_json(made))
                                                       .str())};
@@ -81,7 +81,7 @@ Tool handoff_tool(Workspace& workspace) {
                                                           made.id, notice_to(exchange)));
     const std::string prompt = handoff_prompt(resumed);
     return ToolAnswer{.text = prompt,
-                      .structured = Json::trusted(JsonObject()
+                      .structured = stored_values(JsonObject()
                                                       .add_json("checkpoint", checkpoint_json(made))
                                                       .add("prompt", prompt)
                                                       .str())};
@@ -105,8 +105,8 @@ Tool resume_tool(Workspace& workspace) {
     SKEIN_ASSIGN(const Resumed resumed,
                  resume_checkpoint(workspace.settings(), desk->store(), arguments.text_or("id", ""),
                                    notice_to(exchange)));
-    return ToolAnswer{.text = resumed_text(resumed),
-                      .structured = Json::trusted(resumed_json(resumed))};
+    return ToolAnswer{.text = resumed_for_model(resumed),
+                      .structured = stored_values(resumed_json(resumed))};
   };
   return {
       .name = "resume_checkpoint",
@@ -136,10 +136,9 @@ Tool list_tool(Workspace& workspace) {
     }
     SKEIN_ASSIGN(const auto entries,
                  workspace_checkpoints(workspace.settings(), notice_to(exchange)).list(query));
-    return ToolAnswer{
-        .text = entries.empty() ? "There are no such checkpoints.\n" : entries_text(entries),
-        .structured =
-            Json::trusted(JsonObject().add_json("checkpoints", entries_json(entries)).str())};
+    return ToolAnswer{.text = entries_for_model(entries),
+                      .structured = stored_values(
+                          JsonObject().add_json("checkpoints", entries_json(entries)).str())};
   };
   return {.name = "list_checkpoints",
           .title = "List checkpoints",

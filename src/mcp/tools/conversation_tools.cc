@@ -43,7 +43,7 @@ Tool read_tool(Workspace& workspace) {
     wanted.limit = static_cast<std::size_t>(arguments.whole("limit").value_or(20));
     SKEIN_ASSIGN(const ShownConversation shown, show_conversation(*desk, manifest, wanted));
     return ToolAnswer{.text = conversation_text(shown),
-                      .structured = Json::trusted(conversation_json(shown))};
+                      .structured = stored_values(conversation_json(shown))};
   };
   return {.name = "read_conversation",
           .title = "Read a conversation",
@@ -193,7 +193,7 @@ Tool context_tool(Workspace& workspace) {
     SKEIN_ASSIGN(const ContextWindow window,
                  desk->conversations().context(manifest.id.str(), request));
     return ToolAnswer{.text = context_text(manifest, window, request.max_tokens),
-                      .structured = Json::trusted(to_json(window))};
+                      .structured = stored_values(to_json(window))};
   };
   return {.name = "conversation_context",
           .title = "Fit a conversation into a budget",
@@ -242,7 +242,7 @@ Tool search_tool(Workspace& workspace) {
     std::string text = quoted_for_model(answer);
     if (!answer.note.empty()) text += "\n" + answer.note + "\n";
     if (answer.not_indexed > 0) text += "`skein backfill` indexes them.\n";
-    return ToolAnswer{.text = std::move(text), .structured = Json::trusted(to_json(answer))};
+    return ToolAnswer{.text = std::move(text), .structured = stored_values(to_json(answer))};
   };
   return {
       .name = "search_conversations",

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "api/work/answers.h"
+#include "core/quotation.h"
 #include "core/try.h"
 #include "mcp/kept_listing.h"
 #include "mcp/tools/tools.h"
@@ -42,9 +43,11 @@ std::string item_line(const WorkItem& item) {
 
 std::string list_text(const ItemListing& listing) {
   std::string text =
-      fmt::format("{} open, {} resolved.\n", listing.total_open, listing.total_resolved);
-  for (const ListedItem& listed : listing.items) text += item_line(listed.item);
-  return text;
+      fmt::format("{} open, {} resolved.", listing.total_open, listing.total_resolved);
+  if (listing.items.empty()) return text + "\n";
+  std::string lines;
+  for (const ListedItem& listed : listing.items) lines += item_line(listed.item);
+  return quoted_record(text, lines);
 }
 
 Tool create_tool(Workspace& workspace) {
@@ -58,8 +61,8 @@ Tool create_tool(Workspace& workspace) {
     request.opened_by.thread = arguments.text_or("conversation_id", "");
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).create(request));
-    return ToolAnswer{.text = fmt::format("Created {}: {}\n", item.id, item.text),
-                      .structured = Json::trusted(create_thread_answer(item, watch))};
+    return ToolAnswer{.text = fmt::format("Created {}:\n{}", item.id, as_quotation(item.text)),
+                      .structured = stored_values(create_thread_answer(item, watch))};
   };
   return {.name = "create_thread",
           .title = "Create a work item",
@@ -101,8 +104,7 @@ Tool list_tool(Workspace& workspace) {
     const bool keeps = !arguments.text("status") && !request.include_resolved && !request.project;
     SKEIN_ASSIGN(KeptListing::Made made, keeps ? kept->get(workspace, *desk, make) : make());
     made.json += fmt::format(R"({}{{"latency_ms":{:.3f}}}}})", kPerformance, watch.elapsed_ms());
-    return ToolAnswer{.text = std::move(made.text),
-                      .structured = Json::trusted(std::move(made.json))};
+    return ToolAnswer{.text = std::move(made.text), .structured = stored_values(made.json)};
   };
   return {.name = "list_threads",
           .title = "List work items",
@@ -139,8 +141,8 @@ Tool resolve_tool(Workspace& workspace) {
     }
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).resolve(request));
-    return ToolAnswer{.text = fmt::format("Resolved {}: {}\n", item.id, item.text),
-                      .structured = Json::trusted(resolve_thread_answer(item, watch))};
+    return ToolAnswer{.text = quoted_record(fmt::format("Resolved {}.", item.id), item.text),
+                      .structured = stored_values(resolve_thread_answer(item, watch))};
   };
   return {.name = "resolve_thread",
           .title = "Resolve a work item",
@@ -170,8 +172,8 @@ Tool start_tool(Workspace& workspace) {
     SKEIN_TRY(check_agent_id(request.agent));
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const StartedSession started, workspace.sessions(*desk).start(request));
-    return ToolAnswer{.text = session_start_text(started),
-                      .structured = Json::trusted(session_start_answer(started, watch))};
+    return ToolAnswer{.text = session_start_for_model(started),
+                      .structured = stored_values(session_start_answer(started, watch))};
   };
   return {.name = "session_start",
           .title = "Start a working session",
@@ -200,11 +202,12 @@ std::vector<Json> as_json(const std::vector<std::string>& texts) {
 
 std::string close_text(const ClosedSession& closed) {
   std::string text =
-      fmt::format("Closed session {}: {} open, {} new, {} resolved.\n", closed.session.id,
+      fmt::format("Closed session {}: {} open, {} new, {} resolved.", closed.session.id,
                   closed.open_items.size(), closed.created, closed.resolved);
-  for (const WorkItem& item : closed.open_items) text += item_line(item);
-  for (const std::string& warning : closed.warnings) text += fmt::format("Warning: {}\n", warning);
-  return text;
+  std::string lines;
+  for (const WorkItem& item : closed.open_items) lines += item_line(item);
+  for (const std::string& warning : closed.warnings) lines += fmt::format("Warning: {}\n", warning);
+  return lines.empty() ? text + "\n" : quoted_record(text, lines);
 }
 
 Tool close_tool(Workspace& workspace) {
@@ -219,7 +222,7 @@ Tool close_tool(Workspace& workspace) {
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const ClosedSession closed, workspace.sessions(*desk).close(request));
     return ToolAnswer{.text = close_text(closed),
-                      .structured = Json::trusted(session_close_answer(closed, watch))};
+                      .structured = stored_values(session_close_answer(closed, watch))};
   };
   return {.name = "session_close",
           .title = "Close a working session",

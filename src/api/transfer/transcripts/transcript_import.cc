@@ -6,11 +6,13 @@
 #include <optional>
 #include <unordered_map>
 
+#include "api/transfer/carry.h"
 #include "api/transfer/redact_events.h"
 #include "core/checksum.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "skein/engine.h"
 #include "thread/event_kind.h"
 
 namespace skein {
@@ -207,7 +209,9 @@ Result<NewThread> ThreadImport::new_thread() {
   }
   thread.fields.metadata(Json::trusted(std::move(metadata)));
   if (!title.empty()) thread.fields.title(title);
-  if (about_.session_id) thread.fields.session_id(*about_.session_id);
+  if (about_.session_id && is_engine_session_id(*about_.session_id)) {
+    thread.fields.session_id(*about_.session_id);
+  }
   thread.events = std::move(batch_);
   return thread;
 }
@@ -267,6 +271,9 @@ class FileImport {
       return {};
     }
     for (const TranscriptThread& thread : (*transcript)->threads()) {
+      if (thread.session_id && !is_engine_session_id(*thread.session_id) && options_.problem) {
+        options_.problem({path_, 0, not_a_session(*thread.session_id)});
+      }
       threads_.push_back({ThreadImport(store_, options_, thread)});
     }
     auto read = (*transcript)->read([&](TranscriptEvent one) { return take(std::move(one)); });
