@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/file.h"
+#include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/scratch_folder.h"
 #include "core/try.h"
@@ -54,11 +55,6 @@ fs::path resolved(const fs::path& path) {
   std::error_code error;
   fs::path canonical = fs::canonical(path, error);
   return error ? path.lexically_normal() : canonical;
-}
-
-bool is_at_or_below(const fs::path& path, const fs::path& folder) {
-  return std::mismatch(folder.begin(), folder.end(), path.begin(), path.end()).first ==
-         folder.end();
 }
 
 // The repository that FOLDER/.git is or names; empty: there is no such entry.
@@ -151,7 +147,7 @@ Result<std::optional<SealedRepository>> SealedRepository::find(const std::string
 
   const fs::path git_dir = resolved(answer->git_dir);
   fs::path at = resolved(folder);
-  if (is_at_or_below(at, git_dir)) {
+  if (is_inside(at, git_dir)) {
     if (git_dir.has_parent_path() && git_dir != git_dir.parent_path()) {
       SKEIN_ASSIGN(auto outer, find(git_dir.parent_path().string()));
       if (outer && !outer->work_tree_.empty()) return outer;
