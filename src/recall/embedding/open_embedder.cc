@@ -1,4 +1,5 @@
 #include "core/quote.h"
+#include "core/secret_names.h"
 #include "core/try.h"
 #include "recall/embedding/model_files.h"
 #include "skein/embedder.h"
@@ -7,6 +8,7 @@ namespace skein {
 namespace {
 
 constexpr std::string_view kEndpoint = "openai:";
+constexpr std::string_view kKeyVariable = "?keyVariable=";
 
 Result<std::unique_ptr<Embedder>> open_known(const KnownModel& model,
                                              LocalEmbedderOptions options) {
@@ -61,13 +63,25 @@ Result<OpenedEmbedder> open_embedder(std::string_view choice, const EmbedderOpti
   const std::size_t hash = choice.find('#');
   if (choice.starts_with(kEndpoint) && hash != std::string_view::npos) {
     EndpointEmbedderOptions endpoint = options.endpoint;
-    endpoint.url = choice.substr(kEndpoint.size(), hash - kEndpoint.size());
+    std::string_view url = choice.substr(kEndpoint.size(), hash - kEndpoint.size());
+    endpoint.key_variable.clear();
+    if (const std::size_t query = url.find(kKeyVariable); query != std::string_view::npos) {
+      endpoint.key_variable = url.substr(query + kKeyVariable.size());
+      url = url.substr(0, query);
+      if (!is_variable_name(endpoint.key_variable)) {
+        return fail(ErrorCode::kInvalid,
+                    "keyVariable of an embedder must be the name of an environment variable, and "
+                    "not the key");
+      }
+    }
+    endpoint.url = url;
     endpoint.model = choice.substr(hash + 1);
     return opened(open_endpoint_embedder(endpoint));
   }
-  return fail(
-      ErrorCode::kInvalid,
-      "an embedder is auto, none, bge-small, minilm or openai:URL#MODEL, not " + quote(choice));
+  return fail(ErrorCode::kInvalid,
+              "an embedder is auto, none, bge-small, minilm, openai:URL#MODEL or "
+              "openai:URL?keyVariable=NAME#MODEL, not " +
+                  quote(choice));
 }
 
 }  // namespace skein
