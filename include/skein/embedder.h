@@ -136,5 +136,7 @@ struct OpenedEmbedder {
 //
 // kInvalid: none of these.
 Result<OpenedEmbedder> open_embedder(std::string_view choice, const EmbedderOptions& options = {});
+// kInvalid: none of these. Opens nothing, and does not look for files or variables.
+Result<void> check_embedder_choice(std::string_view choice);
 
 }  // namespace skein

@@ -25,6 +25,7 @@ int run(int argc, const char* const* argv) {
   tree.global = global_arguments(global);
   tree.groups.push_back(thread_commands());
   tree.groups.push_back(agent_commands());
+  tree.groups.push_back(config_commands());
   tree.groups.push_back(run_commands());
   tree.groups.push_back(runs_commands());
   tree.groups.push_back(item_commands());

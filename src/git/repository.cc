@@ -118,7 +118,7 @@ Result<std::vector<std::string>> Repository::files_of(
   SKEIN_ASSIGN(const std::string out,
                sealed_.output({"diff-tree", "--stdin", "--root", "-r", "-m", "--first-parent",
                                "--no-renames", "--no-commit-id", "--name-only", "-z"},
-                              input));
+                              {.input = input}));
   std::vector<std::string> files = split_nul(out);
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
@@ -126,7 +126,7 @@ Result<std::vector<std::string>> Repository::files_of(
 }
 
 Result<std::vector<std::string>> Repository::changed_files(
-    const std::vector<std::string>& apart) const {
+    const std::vector<std::string>& apart, const SealedRepository::Settings& settings) const {
   if (bare_) return std::vector<std::string>();
   std::vector<std::string> arguments = {"status",
                                         "--porcelain=v2",
@@ -137,7 +137,8 @@ Result<std::vector<std::string>> Repository::changed_files(
                                         "--",
                                         ":(top)"};
   for (const std::string& path : apart) arguments.push_back(":(top,exclude,literal)" + path);
-  SKEIN_ASSIGN(const std::string out, sealed_.output(std::move(arguments)));
+  SKEIN_ASSIGN(const std::string out,
+               sealed_.output(std::move(arguments), {.config = settings.config}));
   std::vector<std::string> files;
   for (const std::string& entry : split_nul(out)) {
     // "1 XY sub mH mI mW hH hI path", "u XY sub m1 m2 m3 mW h1 h2 h3 path", "? path"
@@ -158,8 +159,9 @@ Result<RepositoryState> Repository::state(const std::vector<std::string>& apart)
   RepositoryState state;
   SKEIN_ASSIGN(state.branch, branch());
   SKEIN_ASSIGN(state.head, commit("HEAD"));
-  state.remote_url = without_credentials(mended_utf8(sealed_.remote_url()));
-  SKEIN_ASSIGN(state.changed_files, changed_files(apart));
+  SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
+  state.remote_url = without_credentials(mended_utf8(settings.remote_url));
+  SKEIN_ASSIGN(state.changed_files, changed_files(apart, settings));
   return state;
 }
 
@@ -177,7 +179,9 @@ Result<std::vector<std::string>> Repository::changed_since(
                                         commit,
                                         "--"};
   for (const std::string& file : files) arguments.push_back(":(top,literal)" + file);
-  SKEIN_ASSIGN(const std::string out, sealed_.output(std::move(arguments)));
+  SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
+  SKEIN_ASSIGN(const std::string out,
+               sealed_.output(std::move(arguments), {.config = settings.config}));
   return split_nul(out);
 }
 

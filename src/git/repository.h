@@ -77,7 +77,8 @@ class Repository {
   Repository(SealedRepository sealed, std::string root, bool bare)
       : sealed_(std::move(sealed)), root_(std::move(root)), bare_(bare) {}
 
-  Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart) const;
+  Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart,
+                                                 const SealedRepository::Settings& settings) const;
 
   SealedRepository sealed_;
   std::string root_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <map>
 
 #include "core/file.h"
 #include "core/path_inside.h"
@@ -20,11 +19,11 @@ constexpr std::size_t kMaxHeadBytes = 4096;
 constexpr std::size_t kMaxSharedIndexes = 16;
 
 // What decides whether a file counts as changed. Each value is one word.
-constexpr std::array<std::string_view, 12> kWords = {
-    "core.filemode",           "core.ignorecase", "core.precomposeunicode",
-    "core.symlinks",           "core.autocrlf",   "core.eol",
-    "core.checkstat",          "core.trustctime", "core.sparsecheckout",
-    "core.sparsecheckoutcone", "index.sparse",    "extensions.refstorage",
+constexpr std::array<std::string_view, 11> kWords = {
+    "core.filemode",       "core.ignorecase",         "core.precomposeunicode",
+    "core.symlinks",       "core.autocrlf",           "core.eol",
+    "core.checkstat",      "core.trustctime",         "index.sparse",
+    "core.sparsecheckout", "core.sparsecheckoutcone",
 };
 // Files with rules of the user's own; those that a repository names do not count.
 constexpr std::array<std::string_view, 2> kUserFiles = {"core.excludesfile", "core.attributesfile"};
@@ -161,16 +160,14 @@ Result<std::optional<SealedRepository>> SealedRepository::find(const std::string
     }
     found.work_tree_ = at.string();
   }
-  SKEIN_TRY(found.read_settings());
   return found;
 }
 
-Result<void> SealedRepository::read_settings() {
+Result<SealedRepository::Settings> SealedRepository::settings() const {
   SKEIN_ASSIGN(const Finished asked,
-               run_git(work_tree_.empty() ? git_dir_ : work_tree_,
-                       {"config", "--includes", "--show-scope", "-z", "--get-regexp",
-                        "^(core|index|extensions|remote\\.origin)\\.[a-z]+$"}));
-  std::map<std::string, std::string> last;  // where there are several, git uses the last one
+               run_git(folder(), {"config", "--includes", "--show-scope", "-z", "--get-regexp",
+                                  "^(core|index|remote\\.origin)\\.[a-z]+$"}));
+  Settings settings;
   const std::vector<std::string> pieces = split_nul(asked.out);
   for (std::size_t i = 0; i + 1 < pieces.size(); i += 2) {
     const bool users = pieces[i] == "global" || pieces[i] == "system";
@@ -178,22 +175,25 @@ Result<void> SealedRepository::read_settings() {
     const std::string name = pieces[i + 1].substr(0, end);
     // A name alone is how git writes true.
     const std::string value = end == std::string::npos ? "true" : pieces[i + 1].substr(end + 1);
-    if (name == "remote.origin.url") remote_url_ = value;
+    if (name == "remote.origin.url") settings.remote_url = value;
     if ((contains(kWords, name) && is_word(value)) || (contains(kUserFiles, name) && users)) {
-      last[name] = value;
+      settings.config += config_line(name, value);
     }
   }
-  settings_.assign(last.begin(), last.end());
-  return {};
+  return settings;
 }
 
 Result<Finished> SealedRepository::run(std::vector<std::string> arguments,
-                                       std::string_view input) const {
+                                       const Options& options) const {
   const bool bare = work_tree_.empty();
-  std::string config = config_line("core.bare", bare ? "true" : "false");
+  std::error_code error;
+  std::string config(options.config);
+  config += config_line("core.bare", bare ? "true" : "false");
   config += config_line("core.repositoryformatversion", "1");
   if (object_format_ != "sha1") config += config_line("extensions.objectformat", object_format_);
-  for (const auto& [name, value] : settings_) config += config_line(name, value);
+  if (fs::exists(common_dir_ + "/reftable", error)) {
+    config += config_line("extensions.refstorage", "reftable");
+  }
 
   SKEIN_ASSIGN(const ScratchFolder scratch, ScratchFolder::create());
   SKEIN_TRY(scratch.write("config", config));
@@ -215,14 +215,13 @@ Result<Finished> SealedRepository::run(std::vector<std::string> arguments,
                                             {"GIT_CONFIG_NOSYSTEM", "1"},
                                             {"GIT_CONFIG_GLOBAL", "/dev/null"}};
   if (!bare) variables.push_back({"GIT_WORK_TREE", work_tree_});
-  return run_git(bare ? git_dir_ : work_tree_, std::move(arguments), variables, input);
+  return run_git(folder(), std::move(arguments), variables, options.input);
 }
 
 Result<std::string> SealedRepository::output(std::vector<std::string> arguments,
-                                             std::string_view input) const {
+                                             const Options& options) const {
   const std::string command = arguments.empty() ? "" : arguments[0];
-  return output_of(run(std::move(arguments), input), command,
-                   work_tree_.empty() ? git_dir_ : work_tree_);
+  return output_of(run(std::move(arguments), options), command, folder());
 }
 
 }  // namespace skein

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/subprocess.h"
@@ -15,14 +14,17 @@ namespace skein {
 // Git can be configured to run programs in many places: filters, hooks, monitors, drivers, remote
 // helpers. A repository brings its configuration along, so a list of settings to override would
 // always miss some. SealedRepository instead gives git a private GIT_DIR for each command. It holds
-// a copy of HEAD, links to refs and objects, and a configuration that has only the settings below:
-// how files are compared and where the user's ignore rules are. Neither the repository's
-// configuration nor the user's is read by those commands.
+// a copy of HEAD, links to refs and objects, and a configuration of its own. Neither the
+// repository's configuration nor the user's is read by those commands.
 //
 // A value; thread-safe.
 class SealedRepository {
  public:
-  using Settings = std::vector<std::pair<std::string, std::string>>;
+  // What is taken over from the configuration of repository and user.
+  struct Settings {
+    std::string remote_url;  // of origin; empty: there is none
+    std::string config;      // how files are compared and what is ignored, as git reads it
+  };
 
   // Finds the repository as git does, including its check of the owner (safe.directory). A bare
   // repository inside the work tree of another is a folder of that work tree, and `core.worktree`
@@ -32,25 +34,29 @@ class SealedRepository {
 
   // The top of the work tree with links resolved; empty for a bare repository.
   const std::string& work_tree() const { return work_tree_; }
-  // "remote.origin.url" as configured; empty: there is none.
-  const std::string& remote_url() const { return remote_url_; }
+  Result<Settings> settings() const;
 
-  // Runs git in the work tree, or in the repository if that is bare. `input` goes to its standard
-  // input.
-  Result<Finished> run(std::vector<std::string> arguments, std::string_view input = {}) const;
+  struct Options {
+    std::string_view input{};   // for its standard input
+    std::string_view config{};  // Settings::config, for commands that look at the work tree
+  };
+  // Runs git in the work tree, or in the repository if that is bare.
+  Result<Finished> run(std::vector<std::string> arguments) const { return run(arguments, {}); }
+  Result<Finished> run(std::vector<std::string> arguments, const Options& options) const;
   // The same for a command that must succeed: its output, or kInvalid with git's message.
-  Result<std::string> output(std::vector<std::string> arguments, std::string_view input = {}) const;
+  Result<std::string> output(std::vector<std::string> arguments) const {
+    return output(arguments, {});
+  }
+  Result<std::string> output(std::vector<std::string> arguments, const Options& options) const;
 
  private:
   SealedRepository() = default;
-  Result<void> read_settings();
+  const std::string& folder() const { return work_tree_.empty() ? git_dir_ : work_tree_; }
 
   std::string git_dir_;     // of this work tree: HEAD, index
   std::string common_dir_;  // of all work trees: refs, objects
   std::string work_tree_;
   std::string object_format_;
-  std::string remote_url_;
-  Settings settings_;
 };
 
 }  // namespace skein

@@ -1,0 +1,25 @@
+// Where Skein keeps what belongs to a user, or to a service, and never to a workspace.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "skein/error.h"
+
+namespace skein {
+
+enum class FolderOwner { kUser, kSystem };
+
+// Configuration and trust decisions. kUser: $CONFIGURATION_DIRECTORY (which systemd sets for a
+// service), else $XDG_CONFIG_HOME/skein, else $HOME/.config/skein. kSystem:
+// $CONFIGURATION_DIRECTORY, else /etc/skein. kInvalid: the variables name no absolute folder.
+Result<std::filesystem::path> config_folder(FolderOwner owner = FolderOwner::kUser);
+
+// The secret that signs records. kUser: $STATE_DIRECTORY (set by systemd), else the configuration
+// folder of the user. kSystem: $STATE_DIRECTORY, else /var/lib/skein.
+Result<std::filesystem::path> secret_folder(FolderOwner owner = FolderOwner::kUser);
+
+// The configuration folders that count, most specific first: that of the user, then /etc/skein.
+std::vector<std::filesystem::path> config_folders();
+
+}  // namespace skein
