@@ -105,8 +105,9 @@ struct ParsedAgent {
   std::vector<FieldProblem> problems;
 };
 struct AgentOrigin {
-  std::string file{};       // for messages
-  std::string folder{};     // where "systemFile" begins: the file's own, or the workspace
+  std::string file{};  // for messages
+  // Where "systemFile" begins and what it must not leave: the file's own folder, or the workspace.
+  std::string folder{};
   std::string workspace{};  // where "folder" begins, and what it is when absent
 };
 ParsedAgent parse_agent(std::string_view id, std::string_view json, const AgentOrigin& origin);

@@ -88,9 +88,10 @@ struct EndpointEmbedderOptions {
   // http://127.0.0.1:11434/v1. http or https; a user or a password in it is refused.
   std::string url;
   std::string model;
-  // The environment variable that holds the key, which is sent as a bearer token and is never part
-  // of an error. Unset or empty: no key is sent.
-  std::string key_variable = "OPENAI_API_KEY";
+  // The environment variable that holds the key for this URL, which is sent as a bearer token and
+  // is never part of an error; it must be set then. Empty: OPENAI_API_KEY, if it is set, for
+  // https://api.openai.com, and no key for any other host.
+  std::string key_variable = {};
   // What the model answers with, if it is known; else the first answer tells, and open asks for
   // one.
   std::size_t dimensions = 0;
@@ -105,13 +106,14 @@ struct EndpointEmbedderOptions {
   std::chrono::milliseconds first_wait{500};
 };
 
-// kInvalid: a limit, or a rule about the URL. kIo: the endpoint did not answer (only where it had
-// to be asked for its dimensions).
+// kInvalid: a limit, a rule about the URL, or a key variable that is not set. kIo: the endpoint did
+// not answer (only where it had to be asked for its dimensions).
 Result<std::unique_ptr<Embedder>> open_endpoint_embedder(const EndpointEmbedderOptions& options);
 
 struct EmbedderOptions {
-  LocalEmbedderOptions local;        // its `model` is what the choice says
-  EndpointEmbedderOptions endpoint;  // its `url` and `model` are what the choice says
+  LocalEmbedderOptions local;  // its `model` is what the choice says
+  // Its `url`, `model` and `key_variable` are what the choice says.
+  EndpointEmbedderOptions endpoint;
 };
 
 struct OpenedEmbedder {
@@ -129,8 +131,12 @@ struct OpenedEmbedder {
 //   bge-small          bge-small-en-v1.5, or an error
 //   minilm             all-MiniLM-L6-v2, or an error
 //   openai:URL#MODEL   an endpoint, as in openai:https://api.openai.com/v1#text-embedding-3-small
+//   openai:URL?keyVariable=NAME#MODEL
+//                      the same, with the key that the environment variable NAME holds
 //
 // kInvalid: none of these.
 Result<OpenedEmbedder> open_embedder(std::string_view choice, const EmbedderOptions& options = {});
+// kInvalid: none of these. Opens nothing, and does not look for files or variables.
+Result<void> check_embedder_choice(std::string_view choice);
 
 }  // namespace skein

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "api/agents.h"
+#include "cli/agent_edit_commands.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/table.h"
@@ -120,6 +121,7 @@ CommandGroup agent_commands() {
   group.commands.push_back(std::make_unique<List>());
   group.commands.push_back(std::make_unique<Show>());
   group.commands.push_back(std::make_unique<Check>());
+  add_agent_edit_commands(group);
   return group;
 }
 

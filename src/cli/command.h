@@ -89,6 +89,7 @@ struct CommandTree {
 
 CommandGroup thread_commands();
 CommandGroup agent_commands();
+CommandGroup config_commands();
 CommandGroup run_commands();   // run, chat, usage
 CommandGroup runs_commands();  // runs list, show, cancel, resume
 CommandGroup item_commands();

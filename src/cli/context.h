@@ -35,6 +35,8 @@ class Context {
   bool json() const { return json_; }
   Output& out() { return out_; }
   const Style& style() const { return style_; }
+  // What the command line asks of the settings.
+  const SettingsRequest& request() const { return request_; }
 
   // Bad configuration is wrong usage. Prints, once, which parts of the workspace's configuration
   // have no effect; refuses a workspace whose store is not trusted.

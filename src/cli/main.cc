@@ -26,6 +26,7 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(thread_commands());
   tree.groups.push_back(agent_commands());
   tree.groups.push_back(trust_commands());
+  tree.groups.push_back(config_commands());
   tree.groups.push_back(run_commands());
   tree.groups.push_back(runs_commands());
   tree.groups.push_back(item_commands());

@@ -17,4 +17,12 @@ bool names_secret(std::string_view name) {
                      [&](std::string_view word) { return lower.find(word) != std::string::npos; });
 }
 
+bool is_variable_name(std::string_view name) {
+  const auto fits = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  };
+  return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
+         std::all_of(name.begin(), name.end(), fits);
+}
+
 }  // namespace skein

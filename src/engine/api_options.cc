@@ -10,14 +10,6 @@ namespace {
 
 using Milliseconds = std::chrono::milliseconds;
 
-bool is_variable(std::string_view name) {
-  return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
-         std::all_of(name.begin(), name.end(), [](unsigned char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ||
-                  c == '_';
-         });
-}
-
 void take_request_fields(CheckedFields& fields, const ApiDefaults& defaults, ApiOptions& options) {
   const auto request = fields.object("request");
   if (!request) return;
@@ -70,7 +62,7 @@ ApiOptions take_api_options(CheckedFields& fields, const ApiDefaults& defaults) 
   const auto variable = fields.text("keyVariable", {.max_bytes = 128});
   options.base_url = url ? *url : std::string(defaults.base_url);
   check_base_url(fields, options.base_url);
-  if (variable && !is_variable(*variable)) {
+  if (variable && !is_variable_name(*variable)) {
     fields.wrong("keyVariable", "must be the name of an environment variable, and not the key");
   }
   options.key_variable = variable ? *variable : url ? "" : std::string(defaults.key_variable);

@@ -15,7 +15,7 @@ namespace {
 constexpr std::chrono::milliseconds kLongestRun{10'000};
 constexpr std::size_t kMostOutput = std::size_t{16} << 20;
 
-// Settings by which a repository could have a program run for what we ask of git.
+// A second line of defence, for the commands that read a repository's own configuration.
 constexpr std::array<const char*, 7> kInert = {
     "core.fsmonitor=false",  "core.hooksPath=/dev/null", "core.pager=cat",
     "core.sshCommand=false", "core.askPass=false",       "log.showSignature=false",
@@ -51,28 +51,32 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 }  // namespace
 
 Result<Finished> run_git(const std::string& folder, std::vector<std::string> arguments,
-                         const std::vector<std::string>& settings, std::string_view input) {
+                         const std::vector<Spawn::Variable>& variables, std::string_view input) {
   Spawn spawn{.argv = {"git", "--no-pager", "--no-replace-objects"},
               .folder = folder,
               .environment = environment()};
-  const auto add_setting = [&](std::string setting) {
+  spawn.environment.insert(spawn.environment.end(), variables.begin(), variables.end());
+  for (const char* setting : kInert) {
     spawn.argv.emplace_back("-c");
-    spawn.argv.push_back(std::move(setting));
-  };
-  for (const char* setting : kInert) add_setting(setting);
-  for (const std::string& setting : settings) add_setting(setting);
+    spawn.argv.emplace_back(setting);
+  }
   std::move(arguments.begin(), arguments.end(), std::back_inserter(spawn.argv));
   return run_program(spawn, input, {.time = kLongestRun, .output_bytes = kMostOutput});
 }
 
-Result<std::string> git_output(const std::string& folder, std::vector<std::string> arguments,
-                               const std::vector<std::string>& settings, std::string_view input) {
-  const std::string command = arguments.empty() ? "" : arguments[0];
-  SKEIN_ASSIGN(Finished finished, run_git(folder, std::move(arguments), settings, input));
-  if (finished.exit.ok()) return std::move(finished.out);
+Result<std::string> output_of(Result<Finished> finished, const std::string& command,
+                              const std::string& folder) {
+  if (!finished) return tl::unexpected(std::move(finished).error());
+  if (finished->exit.ok()) return std::move(finished->out);
   return fail(ErrorCode::kInvalid, "git " + command + " in " + folder + " ended with " +
-                                       finished.exit.str() + ": " +
-                                       quote(first_line(finished.err), 200));
+                                       finished->exit.str() + ": " +
+                                       quote(first_line(finished->err), 200));
+}
+
+Result<std::string> git_output(const std::string& folder, std::vector<std::string> arguments,
+                               std::string_view input) {
+  const std::string command = arguments.empty() ? "" : arguments[0];
+  return output_of(run_git(folder, std::move(arguments), {}, input), command, folder);
 }
 
 std::vector<std::string> split_nul(std::string_view text) {

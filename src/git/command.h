@@ -1,4 +1,4 @@
-// Git, run so that nothing in a repository gets executed.
+// The git program, run for a folder and without anybody to ask.
 #pragma once
 
 #include <string>
@@ -10,18 +10,24 @@
 
 namespace skein {
 
-// Runs git in `folder` with these arguments. No hooks, monitors, pagers, filters, aliases, helpers
-// or prompts of the repository run, its locks are left alone, and the GIT_… variables that a hook
-// of git's own would pass on do not count: what matters is the folder. `settings` are further
-// "name=value" for git's -c; `input` goes to its standard input.
+// Runs git in `folder` with these arguments, without hooks, monitors, pagers or prompts. GIT_…
+// variables of our own environment that name another repository are dropped; `variables` are set
+// after that. `input` goes to its standard input.
+//
+// Git reads the configuration of the repository that `folder` is in. Use this only for commands
+// that run no program which a configuration names (rev-parse, config), and for repositories that
+// Skein made; use SealedRepository for all others.
 Result<Finished> run_git(const std::string& folder, std::vector<std::string> arguments,
-                         const std::vector<std::string>& settings = {},
+                         const std::vector<Spawn::Variable>& variables = {},
                          std::string_view input = {});
 
-// The same for a command that must succeed: its output, or kInvalid in git's words.
+// The same for a command that must succeed: its output, or kInvalid with git's message.
 Result<std::string> git_output(const std::string& folder, std::vector<std::string> arguments,
-                               const std::vector<std::string>& settings = {},
                                std::string_view input = {});
+
+// The output of a finished git command, or kInvalid with git's message.
+Result<std::string> output_of(Result<Finished> finished, const std::string& command,
+                              const std::string& folder);
 
 // The pieces between NULs; the last NUL ends a piece.
 std::vector<std::string> split_nul(std::string_view text);

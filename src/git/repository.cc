@@ -59,41 +59,15 @@ Result<std::optional<Repository>> Repository::find(const std::string& folder) {
   if (::stat(folder.c_str(), &st) != 0 || !S_ISDIR(st.st_mode)) {
     return fail(ErrorCode::kNotFound, "there is no folder " + quote(folder, 200));
   }
-  SKEIN_ASSIGN(const Finished asked,
-               run_git(folder, {"rev-parse", "--is-inside-work-tree", "--show-toplevel"}));
-  const std::string_view out = asked.out;
-  if (asked.exit.ok() && out.starts_with("true\n")) {
-    return Repository(std::string(without_line_end(out.substr(5))), false);
-  }
-  if (out.starts_with("false\n")) return Repository(folder, true);
-  if (asked.err.find("not a git repository") != std::string::npos) return std::nullopt;
-  return fail(ErrorCode::kInvalid,
-              "git in " + folder + ": " + quote(asked.err.substr(0, asked.err.find('\n')), 200));
-}
-
-Result<Repository::Config> Repository::config() const {
-  SKEIN_ASSIGN(const Finished asked,
-               run_git(root_, {"config", "--includes", "--show-scope", "-z", "--get-regexp",
-                               "^(filter\\..*\\.(clean|process|smudge|required)|remote\\.origin\\."
-                               "url)$"}));
-  Config config;
-  const std::vector<std::string> pieces = split_nul(asked.out);
-  for (std::size_t i = 0; i + 1 < pieces.size(); i += 2) {
-    const std::string& scope = pieces[i];
-    const std::size_t end = std::min(pieces[i + 1].find('\n'), pieces[i + 1].size());
-    const std::string name = pieces[i + 1].substr(0, end);
-    if (name == "remote.origin.url") {
-      const std::string url = pieces[i + 1].substr(std::min(end + 1, pieces[i + 1].size()));
-      config.remote_url = without_credentials(mended_utf8(url));
-    } else if (scope != "global" && scope != "system") {
-      config.without_filters.push_back(name + (name.ends_with(".required") ? "=false" : "="));
-    }
-  }
-  return config;
+  SKEIN_ASSIGN(auto sealed, SealedRepository::find(folder));
+  if (!sealed) return std::nullopt;
+  const bool bare = sealed->work_tree().empty();
+  std::string root = bare ? folder : sealed->work_tree();
+  return Repository(std::move(*sealed), std::move(root), bare);
 }
 
 Result<std::string> Repository::branch() const {
-  SKEIN_ASSIGN(const Finished asked, run_git(root_, {"symbolic-ref", "-q", "--short", "HEAD"}));
+  SKEIN_ASSIGN(const Finished asked, sealed_.run({"symbolic-ref", "-q", "--short", "HEAD"}));
   if (!asked.exit.ok()) return std::string("HEAD");
   return mended_utf8(without_line_end(asked.out));
 }
@@ -102,7 +76,7 @@ Result<std::optional<Commit>> Repository::commit(const std::string& name) const 
   SKEIN_TRY(check_revision(name));
   std::vector<std::string> arguments = commit_listing(1);
   arguments.insert(arguments.end(), {"--end-of-options", name + "^{commit}", "--"});
-  SKEIN_ASSIGN(const Finished asked, run_git(root_, std::move(arguments)));
+  SKEIN_ASSIGN(const Finished asked, sealed_.run(std::move(arguments)));
   std::vector<Commit> commits = parse_commits(asked.out);
   if (!asked.exit.ok() || commits.empty()) return std::nullopt;
   return std::move(commits.front());
@@ -119,7 +93,7 @@ Result<std::vector<Commit>> Repository::commits(const CommitQuery& query) const 
     arguments.push_back("^" + query.not_in);
   }
   arguments.emplace_back("--");
-  SKEIN_ASSIGN(const std::string out, git_output(root_, std::move(arguments)));
+  SKEIN_ASSIGN(const std::string out, sealed_.output(std::move(arguments)));
   return parse_commits(out);
 }
 
@@ -128,7 +102,7 @@ Result<std::size_t> Repository::count_commits(const std::string& from,
   SKEIN_TRY(check_revision(from));
   SKEIN_TRY(check_revision(to));
   SKEIN_ASSIGN(const std::string out,
-               git_output(root_, {"rev-list", "--count", to, "^" + from, "--"}));
+               sealed_.output({"rev-list", "--count", to, "^" + from, "--"}));
   std::size_t count = 0;
   std::from_chars(out.data(), out.data() + out.size(), count);
   return count;
@@ -142,18 +116,17 @@ Result<std::vector<std::string>> Repository::files_of(
     input += commit + "\n";
   }
   SKEIN_ASSIGN(const std::string out,
-               git_output(root_,
-                          {"diff-tree", "--stdin", "--root", "-r", "-m", "--first-parent",
-                           "--no-renames", "--no-commit-id", "--name-only", "-z"},
-                          {}, input));
+               sealed_.output({"diff-tree", "--stdin", "--root", "-r", "-m", "--first-parent",
+                               "--no-renames", "--no-commit-id", "--name-only", "-z"},
+                              {.input = input}));
   std::vector<std::string> files = split_nul(out);
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
   return files;
 }
 
-Result<std::vector<std::string>> Repository::changed_files(const std::vector<std::string>& apart,
-                                                           const Config& config) const {
+Result<std::vector<std::string>> Repository::changed_files(
+    const std::vector<std::string>& apart, const SealedRepository::Settings& settings) const {
   if (bare_) return std::vector<std::string>();
   std::vector<std::string> arguments = {"status",
                                         "--porcelain=v2",
@@ -165,7 +138,7 @@ Result<std::vector<std::string>> Repository::changed_files(const std::vector<std
                                         ":(top)"};
   for (const std::string& path : apart) arguments.push_back(":(top,exclude,literal)" + path);
   SKEIN_ASSIGN(const std::string out,
-               git_output(root_, std::move(arguments), config.without_filters));
+               sealed_.output(std::move(arguments), {.config = settings.config}));
   std::vector<std::string> files;
   for (const std::string& entry : split_nul(out)) {
     // "1 XY sub mH mI mW hH hI path", "u XY sub m1 m2 m3 mW h1 h2 h3 path", "? path"
@@ -186,9 +159,9 @@ Result<RepositoryState> Repository::state(const std::vector<std::string>& apart)
   RepositoryState state;
   SKEIN_ASSIGN(state.branch, branch());
   SKEIN_ASSIGN(state.head, commit("HEAD"));
-  SKEIN_ASSIGN(const Config config, this->config());
-  state.remote_url = config.remote_url;
-  SKEIN_ASSIGN(state.changed_files, changed_files(apart, config));
+  SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
+  state.remote_url = without_credentials(mended_utf8(settings.remote_url));
+  SKEIN_ASSIGN(state.changed_files, changed_files(apart, settings));
   return state;
 }
 
@@ -196,7 +169,6 @@ Result<std::vector<std::string>> Repository::changed_since(
     const std::string& commit, const std::vector<std::string>& files) const {
   SKEIN_TRY(check_revision(commit));
   if (bare_ || files.empty()) return std::vector<std::string>();
-  SKEIN_ASSIGN(const Config config, this->config());
   std::vector<std::string> arguments = {"diff",
                                         "--no-ext-diff",
                                         "--no-textconv",
@@ -207,8 +179,9 @@ Result<std::vector<std::string>> Repository::changed_since(
                                         commit,
                                         "--"};
   for (const std::string& file : files) arguments.push_back(":(top,literal)" + file);
+  SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
   SKEIN_ASSIGN(const std::string out,
-               git_output(root_, std::move(arguments), config.without_filters));
+               sealed_.output(std::move(arguments), {.config = settings.config}));
   return split_nul(out);
 }
 

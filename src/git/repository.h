@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "git/sealed_repository.h"
 #include "skein/clock.h"
 #include "skein/error.h"
 
@@ -37,7 +38,9 @@ struct CommitQuery {
 
 // The repository that a folder is in: its work tree, a linked one, a submodule, or a bare
 // repository. Asks git each time. Nothing in the repository gets executed: not its hooks, nor
-// what its configuration names. Thread-safe.
+// what its configuration names. Filters (`filter.*`) do not run either, whoever configured them: a
+// file that a filter changes counts as changed once its time or size is not what the index has.
+// Thread-safe.
 class Repository {
  public:
   // Nothing: the folder is in no repository. kNotFound: no such folder, or no git. kInvalid: git
@@ -71,16 +74,13 @@ class Repository {
                                                  const std::vector<std::string>& files) const;
 
  private:
-  Repository(std::string root, bool bare) : root_(std::move(root)), bare_(bare) {}
+  Repository(SealedRepository sealed, std::string root, bool bare)
+      : sealed_(std::move(sealed)), root_(std::move(root)), bare_(bare) {}
 
-  struct Config {
-    std::string remote_url;
-    std::vector<std::string> without_filters;  // settings that turn the repository's own off
-  };
-  Result<Config> config() const;
   Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart,
-                                                 const Config& config) const;
+                                                 const SealedRepository::Settings& settings) const;
 
+  SealedRepository sealed_;
   std::string root_;
   bool bare_ = false;
 };

@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "rpc/http_channel.h"
 #include "rpc/mcp_headers.h"
+#include "rpc/server_environment.h"
 #include "rpc/stdio_channel.h"
 
 namespace skein {
@@ -56,10 +57,9 @@ Result<std::unique_ptr<McpSession>> McpClient::open_session() {
                               return std::make_unique<HttpChannel>(
                                   http_, server_.url, std::move(headers), std::move(inbox));
                             }
-                            Spawn spawn{.argv = server_.command, .folder = options_.folder};
-                            for (const auto& [name, value] : server_.environment) {
-                              spawn.environment.push_back({name, value});
-                            }
+                            Spawn spawn{.argv = server_.command,
+                                        .folder = options_.folder,
+                                        .environment = server_environment(server_.environment)};
                             return StdioChannel::start(std::move(spawn), std::move(inbox));
                           });
 }

@@ -4,6 +4,7 @@
 
 #include "core/checked_fields.h"
 #include "core/file.h"
+#include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/redact.h"
 #include "core/sha256.h"
@@ -86,7 +87,9 @@ class DefinitionParser {
     if (text && file) fields.wrong("systemFile", "is one too many beside \"system\"");
     if (text) parsed_.agent.system = *text;
     if (!file || text) return;
-    const std::string path = (fs::path(origin_.folder) / *file).lexically_normal().string();
+    const auto inside = resolve_inside(origin_.folder, *file);
+    if (!inside) return fields.wrong("systemFile", inside.error().message);
+    const std::string& path = *inside;
     auto read = read_file(path, limits::kMaxSystemPromptBytes);
     if (!read) {
       fields.wrong("systemFile", "cannot be read: " + read.error().message);

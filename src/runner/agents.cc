@@ -5,9 +5,11 @@
 
 #include "core/file.h"
 #include "core/json_fields.h"
+#include "core/path_inside.h"
 #include "core/quote.h"
 
 namespace skein {
+namespace fs = std::filesystem;
 namespace {
 
 AgentDefinition echo_agent(const std::string& workspace) {
@@ -34,10 +36,14 @@ class AgentLoader {
       if (name.starts_with('.')) continue;
       const std::string folder = places_.folder + "/" + name;
       const std::string file = folder + "/agent.json";
+      if (leaves_workspace(folder)) {
+        problem(name, file, "is behind a link that leads out of the workspace");
+        continue;
+      }
       const auto text = read_file(file, limits::kMaxAgentFileBytes);
       if (text && !*text) {
         std::error_code ignored;
-        if (std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
+        if (fs::exists(fs::symlink_status(file, ignored))) {
           problem(name, file, "must be a regular file");
         }
         continue;
@@ -88,6 +94,15 @@ class AgentLoader {
       const std::string dot = path.empty() || wrong.field.empty() ? "" : ".";
       problem(id, origin.file, std::move(wrong.reason), path + dot + wrong.field);
     }
+  }
+
+  // A workspace is trusted with what is in it, not with what its links lead to.
+  bool leaves_workspace(const std::string& folder) const {
+    const std::string& bounds = places_.workspace.empty() ? places_.folder : places_.workspace;
+    std::error_code error;
+    const fs::path inside = fs::canonical(bounds, error);
+    const fs::path target = error ? fs::path() : fs::canonical(folder, error);
+    return !error && !is_inside(target, inside);
   }
 
   void problem(const std::string& id, const std::string& file, std::string reason,

@@ -16,14 +16,6 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kMaxArguments = 256;
 
-bool is_variable_name(std::string_view name) {
-  const auto fits = [](char c) {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  };
-  return !name.empty() && !(name.front() >= '0' && name.front() <= '9') &&
-         std::all_of(name.begin(), name.end(), fits);
-}
-
 // Replaces every ${NAME}; only checks that they are well formed when `look_up` is false.
 Result<std::string> expand(std::string_view text, bool look_up) {
   std::string out;

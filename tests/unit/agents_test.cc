@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +20,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 using testing::Pair;
+using testing::SizeIs;
 
 class AgentDefinitions : public testing::Test {
  protected:
@@ -43,6 +45,73 @@ class AgentDefinitions : public testing::Test {
 
   TempDir workspace_;
 };
+
+// Reasons of the problems with "systemFile", of an agent in its own folder.
+class SystemFiles : public AgentDefinitions {
+ protected:
+  Agents with(const std::string& file) {
+    write("a", R"({"engine": "echo", "systemFile": ")" + file + "\"}");
+    return load();
+  }
+};
+
+TEST_F(SystemFiles, StayInsideTheFolderOfTheirAgent) {
+  put_file(workspace_.path() / "secret", "outside");
+  put_file(workspace_.path() / "agents/b/prompt.md", "of another agent");
+  const std::filesystem::path folder = workspace_.path() / "agents/a";
+  std::filesystem::create_directories(folder / "sub");
+  std::filesystem::create_symlink(workspace_.path() / "secret", folder / "link.md");
+  std::filesystem::create_directory_symlink(workspace_.path(), folder / "out");
+  std::filesystem::create_symlink("/dev/zero", folder / "zero");
+  for (const std::string file :
+       {"../../secret", "../b/prompt.md", "sub/../../../secret", "/etc/hostname", "link.md",
+        "out/secret", "zero", "/dev/zero", "/proc/self/environ", "sub/.."}) {
+    const Agents agents = with(file);
+    ASSERT_EQ(agents.problems().size(), 1U) << file;
+    EXPECT_EQ(agents.problems()[0].field, "systemFile") << file;
+    EXPECT_EQ(agents.problems()[0].reason.find("outside"), std::string::npos);
+    EXPECT_TRUE(fails(agents.get("a"), ErrorCode::kInvalid)) << file;
+  }
+}
+
+TEST_F(SystemFiles, AreRegularFilesOrLinksToThemInside) {
+  const std::filesystem::path folder = workspace_.path() / "agents/a";
+  put_file(folder / "prompts/v2.md", "Be kind.");
+  std::filesystem::create_symlink("prompts/v2.md", folder / "prompt.md");
+  EXPECT_EQ(must(with("prompt.md").get("a")).system, "Be kind.");
+  EXPECT_EQ(must(with("./prompts/v2.md").get("a")).system, "Be kind.");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_THAT(with("pipe").problems(), SizeIs(1));
+  EXPECT_THAT(with("prompts").problems(), SizeIs(1));
+}
+
+TEST_F(SystemFiles, OfConfiguredAgentsStayInsideTheWorkspace) {
+  put_file(workspace_.path() / "prompts/a.md", "Be brief.");
+  EXPECT_EQ(
+      must(load(R"({"c": {"engine": "echo", "systemFile": "prompts/a.md"}})").get("c")).system,
+      "Be brief.");
+  const Agents outside = load(R"({"c": {"engine": "echo", "systemFile": "../a.md"}})");
+  ASSERT_THAT(outside.problems(), SizeIs(1));
+  EXPECT_EQ(outside.problems()[0].field, "agents.c.systemFile");
+}
+
+TEST_F(AgentDefinitions, BehindLinksThatLeaveTheWorkspaceAreRefused) {
+  const TempDir elsewhere;
+  put_file(elsewhere.path() / "x/agent.json", R"({"engine": "echo"})");
+  put_file(workspace_.path() / "shared/y/agent.json", R"({"engine": "echo"})");
+  std::filesystem::create_directories(workspace_.path() / "agents");
+  std::filesystem::create_directory_symlink(elsewhere.path() / "x", workspace_.path() / "agents/x");
+  std::filesystem::create_directory_symlink("../shared/y", workspace_.path() / "agents/y");
+  const Agents agents = load();
+  EXPECT_TRUE(fails(agents.get("x"), ErrorCode::kInvalid, {"agents/x", "out of the workspace"}));
+  EXPECT_TRUE(ok(agents.get("y")));
+
+  std::filesystem::rename(workspace_.path() / "agents", elsewhere.path() / "agents");
+  std::filesystem::create_directory_symlink(elsewhere.path() / "agents",
+                                            workspace_.path() / "agents");
+  write("z", R"({"engine": "echo"})");
+  EXPECT_TRUE(fails(load().get("z"), ErrorCode::kInvalid, {"out of the workspace"}));
+}
 
 TEST_F(AgentDefinitions, AreNotNeededForEcho) {
   const Agents agents = load();

@@ -244,6 +244,33 @@ TEST(ClaudeCodePrompts, QuoteWhatWasSaidEarlier) {
   EXPECT_THAT(prompt, testing::EndsWith("\nIt goes on:\n\nAnd now?"));
 }
 
+TEST_F(ClaudeCodeEngine, SendsNoCredentialsOfTheProviderToAnotherAddress) {
+  ::setenv("ANTHROPIC_API_KEY", "k-provider", 1);
+  ::setenv("ANTHROPIC_AUTH_TOKEN", "t-provider", 1);
+  EngineRequest request =
+      with("echo \"$ANTHROPIC_API_KEY$ANTHROPIC_AUTH_TOKEN $ANTHROPIC_BASE_URL\" >> seen\n" +
+           print(kInit) + print(kResult));
+  EXPECT_TRUE(ok(run(request)));
+  std::string options = request.options.text();
+  options.insert(options.size() - 1, R"(, "baseUrl": "http://y")");
+  request.options = must(Json::parse(options));
+  EXPECT_TRUE(ok(run(request)));
+  ::unsetenv("ANTHROPIC_API_KEY");
+  ::unsetenv("ANTHROPIC_AUTH_TOKEN");
+  EXPECT_EQ(written("seen"), "k-providert-provider \n http://y\n");
+}
+
+TEST(ClaudeCodeOptions, TakeTheAddressInOnePlaceAndVariablesByName) {
+  const auto problems = check_engine_options(
+      "claude-code",
+      must(Json::parse(
+          R"({"environment": {"ANTHROPIC_BASE_URL": "http://y"}, "keyVariable": "a b"})")),
+      "options");
+  ASSERT_EQ(problems.size(), 2U);
+  EXPECT_EQ(problems[0].field, "options.environment.ANTHROPIC_BASE_URL");
+  EXPECT_EQ(problems[1].field, "options.keyVariable");
+}
+
 TEST(ClaudeCodePrompts, AreNeverEmpty) {
   EXPECT_EQ(resumed_prompt({}), "Go on.");
   EXPECT_EQ(new_prompt({}), "Go on.");

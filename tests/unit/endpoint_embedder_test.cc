@@ -169,9 +169,34 @@ TEST(EndpointEmbedder, SendsTheKeyOfTheEnvironmentAndNeverTellsIt) {
   }
   unsetenv("SKEIN_TEST_KEY");
 
-  const auto without = must(open_endpoint_embedder(options));
-  EXPECT_TRUE(ok(without->embed_one("a", EmbedKind::kQuery)));
-  EXPECT_THAT(endpoint.requests().back(), Not(HasSubstr("Authorization")));
+  EXPECT_TRUE(fails(open_endpoint_embedder(options), ErrorCode::kInvalid, {"SKEIN_TEST_KEY"}));
+}
+
+TEST(EndpointEmbedder, SendsTheKeyOfOpenAiToNoOtherHost) {
+  ASSERT_EQ(setenv("OPENAI_API_KEY", kKey, 1), 0);
+  const Endpoint endpoint;
+  const auto embedder = must(open_endpoint_embedder(endpoint.options()));
+  EXPECT_TRUE(ok(embedder->embed_one("a", EmbedKind::kQuery)));
+  const std::string url = endpoint.options().url;
+  EXPECT_TRUE(ok(open_embedder("openai:" + url + "#tiny")));
+  for (const std::string& request : endpoint.requests()) {
+    EXPECT_THAT(request, Not(HasSubstr("Authorization")));
+    EXPECT_THAT(request, Not(HasSubstr(kKey)));
+  }
+  EXPECT_TRUE(ok(open_embedder("openai:" + url + "?keyVariable=OPENAI_API_KEY#tiny")));
+  EXPECT_THAT(endpoint.requests().back(), HasSubstr(std::string("Authorization: Bearer ") + kKey));
+  unsetenv("OPENAI_API_KEY");
+}
+
+TEST(EndpointEmbedder, TakesTheNameOfAVariableAndNoOtherQuery) {
+  EXPECT_TRUE(fails(open_embedder("openai:http://127.0.0.1:1/v1?keyVariable=#m"),
+                    ErrorCode::kInvalid, {"keyVariable"}));
+  const auto key = open_embedder("openai:http://127.0.0.1:1/v1?keyVariable=sk-secret#m");
+  EXPECT_TRUE(fails(key, ErrorCode::kInvalid, {"keyVariable"}));
+  EXPECT_THAT(key.error().message, Not(HasSubstr("sk-secret")));
+  EXPECT_TRUE(fails(open_embedder("openai:http://127.0.0.1:1/v1?keyVariable=SKEIN_NOT_SET#m"),
+                    ErrorCode::kInvalid, {"SKEIN_NOT_SET"}));
+  EXPECT_TRUE(fails(open_embedder("openai:http://127.0.0.1:1/v1?x=y#m"), ErrorCode::kInvalid));
 }
 
 TEST(EndpointEmbedder, TriesAgainWhatMayPass) {

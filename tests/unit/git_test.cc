@@ -197,48 +197,6 @@ TEST(Repository, IsThatOfTheFolderWhateverTheEnvironmentSays) {
   EXPECT_EQ(head->subject, "this one");
 }
 
-TEST(Repository, ThatIsHostileGetsNothingExecuted) {
-  const GitSandbox sandbox;
-  const fs::path trap = sandbox.path() / "trap";
-  const fs::path sprung = sandbox.path() / "sprung";
-  put_file(trap, "#!/bin/sh\necho \"$0 $@\" >> '" + sprung.string() + "'\ncat\n");
-  fs::permissions(trap, fs::perms::owner_all);
-  const std::string first = sandbox.commit("a.txt", "1", "first");
-  put_file(sandbox.path() / ".gitattributes", "*.txt filter=evil diff=evil\n");
-  put_file(sandbox.path() / ".git/included", "[filter \"evil\"]\n\tclean = " + trap.string() +
-                                                 "\n\tprocess = " + trap.string() +
-                                                 "\n\trequired = true\n");
-  for (const auto& [name, value] :
-       std::vector<std::pair<std::string, std::string>>{{"core.fsmonitor", trap.string()},
-                                                        {"core.pager", trap.string()},
-                                                        {"core.sshCommand", trap.string()},
-                                                        {"core.editor", trap.string()},
-                                                        {"core.hooksPath", sandbox.path().string()},
-                                                        {"diff.external", trap.string()},
-                                                        {"diff.evil.textconv", trap.string()},
-                                                        {"diff.evil.command", trap.string()},
-                                                        {"log.showSignature", "true"},
-                                                        {"gpg.program", trap.string()},
-                                                        {"alias.status", "!" + trap.string()},
-                                                        {"alias.rev-parse", "!" + trap.string()},
-                                                        {"include.path", "included"}}) {
-    sandbox.run({"config", name, value});
-  }
-  fs::copy_file(trap, sandbox.path() / ".git/hooks/post-index-change");
-  put_file(sandbox.path() / "a.txt", "2");
-
-  const Repository repository = repository_of(sandbox.path());
-  EXPECT_TRUE(must(repository.state()).dirty());
-  EXPECT_THAT(must(repository.changed_since(first, {"a.txt"})), ElementsAre("a.txt"));
-  EXPECT_EQ(must(repository.commits({})).size(), 1u);
-  EXPECT_EQ(must(repository.files_of({first})).size(), 1u);
-  EXPECT_EQ(get_file(sprung), "");
-
-  sandbox.run({"-c", "alias.status=", "-c", "filter.evil.process=", "-c",
-               "filter.evil.required=false", "status"});
-  EXPECT_NE(get_file(sprung), "") << "the trap would never have sprung";
-}
-
 TEST(Repository, LeavesTheIndexAsItIs) {
   const GitSandbox sandbox;
   sandbox.commit("a", "1", "first");

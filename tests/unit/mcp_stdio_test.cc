@@ -55,6 +55,32 @@ std::vector<std::string> names(const std::vector<McpTool>& tools) {
   return names;
 }
 
+TEST(McpOverStdio, GivesAServerOnlyTheVariablesItsDefinitionNames) {
+  ::setenv("OPENAI_API_KEY", "sk-of-the-user", 1);
+  ::setenv("AWS_SECRET_ACCESS_KEY", "of-the-user", 1);
+  ::setenv("LC_TIME", "C", 1);
+  HttpClient http;
+  ToolServer server{.name = "odd",
+                    .command = {"python3", SKEIN_SOURCE_DIR "/tests/support/odd_mcp_server.py"},
+                    .environment = {{"NAMED", "x"}, {"OPENAI_API_KEY", "sk-named"}}};
+  McpOptions options;
+  options.log = [](std::string_view) {};
+  McpClient named(server, options, http);
+  const std::string given = "\n" + must(named.call_tool({.tool = "environment"})).text + "\n";
+  server.environment.clear();
+  McpClient plain(server, options, http);
+  const std::string usual = "\n" + must(plain.call_tool({.tool = "environment"})).text + "\n";
+  ::unsetenv("OPENAI_API_KEY");
+  ::unsetenv("AWS_SECRET_ACCESS_KEY");
+  ::unsetenv("LC_TIME");
+  EXPECT_THAT(given, AllOf(HasSubstr("\nNAMED\n"), HasSubstr("\nOPENAI_API_KEY\n")));
+  for (const std::string& text : {given, usual}) {
+    EXPECT_THAT(text, AllOf(HasSubstr("\nPATH\n"), HasSubstr("\nLC_TIME\n")));
+    EXPECT_THAT(text, Not(HasSubstr("AWS_SECRET_ACCESS_KEY")));
+  }
+  EXPECT_THAT(usual, AllOf(Not(HasSubstr("OPENAI_API_KEY")), Not(HasSubstr("NAMED"))));
+}
+
 TEST(McpOverStdio, AgreesOnAnOlderVersionAndInitializes) {
   Odd odd;
   const auto received = odd.received();

@@ -30,7 +30,7 @@ Result<std::string> DemoRepository::commit(const std::string& subject,
   for (const DemoFile& file : files) {
     stream += fmt::format("M 100644 inline {}\n{}", file.path, data(file.content));
   }
-  SKEIN_TRY(git_output(folder_, {"fast-import", "--quiet"}, {}, stream));
+  SKEIN_TRY(git_output(folder_, {"fast-import", "--quiet"}, stream));
   SKEIN_TRY(git_output(folder_, {"reset", "--quiet", "--hard", "refs/heads/main"}));
   SKEIN_ASSIGN(head_, git_output(folder_, {"rev-parse", "refs/heads/main"}));
   while (head_.ends_with('\n')) head_.pop_back();

@@ -70,7 +70,14 @@ Result<std::vector<Spawn::Variable>> environment_of(const ClaudeOptions& options
   std::vector<Spawn::Variable> changes = {{"CLAUDECODE", std::nullopt},
                                           {"CLAUDE_CODE_ENTRYPOINT", std::nullopt}};
   for (const auto& [name, value] : options.environment) changes.push_back({name, value});
-  if (!options.base_url.empty()) changes.push_back({"ANTHROPIC_BASE_URL", options.base_url});
+  if (!options.base_url.empty()) {
+    changes.push_back({"ANTHROPIC_BASE_URL", options.base_url});
+    // The provider's credentials are for the provider only.
+    for (const char* name :
+         {"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN"}) {
+      changes.push_back({name, std::nullopt});
+    }
+  }
   if (!options.key_variable.empty()) {
     SKEIN_ASSIGN(std::string key, key_from(options.key_variable, "claude"));
     changes.push_back({"ANTHROPIC_API_KEY", std::move(key)});
@@ -122,8 +129,14 @@ ClaudeOptions parse_claude_options(const Json& json, std::string_view path,
     if (names_secret(name)) {
       fields.wrong("environment." + name, "would hold a key; the program has our environment");
     }
+    if (name == "ANTHROPIC_BASE_URL") {
+      fields.wrong("environment." + name, "must be set by \"baseUrl\"");
+    }
   }
   options.key_variable = fields.text("keyVariable", {.max_bytes = 128}).value_or("");
+  if (!options.key_variable.empty() && !is_variable_name(options.key_variable)) {
+    fields.wrong("keyVariable", "must be the name of an environment variable, and not the key");
+  }
   options.base_url = fields.text("baseUrl").value_or("");
   if (!options.base_url.empty()) check_base_url(fields, options.base_url);
   options.replace_system_prompt = fields.flag("replaceSystemPrompt").value_or(false);

@@ -209,7 +209,23 @@ Result<void> check_number(std::string_view what, std::size_t value, std::size_t 
                                        std::to_string(most) + ", not " + std::to_string(value));
 }
 
-Result<void> check_options(const EndpointEmbedderOptions& options) {
+// OpenAI's own key is for OpenAI; for any other host its variable must be named.
+Result<std::string> key_for(const EndpointEmbedderOptions& options) {
+  constexpr std::string_view kProvider = "https://api.openai.com";
+  const bool provider =
+      options.url == kProvider || options.url.starts_with(std::string(kProvider) + "/");
+  const bool named = !options.key_variable.empty();
+  if (!named && !provider) return std::string();
+  const char* key = std::getenv(named ? options.key_variable.c_str() : "OPENAI_API_KEY");
+  if (key != nullptr && *key != '\0') return std::string(key);
+  if (!named) return std::string();
+  return fail(ErrorCode::kInvalid, "the environment variable " + options.key_variable +
+                                       " is not set; it must hold the key for " + options.url);
+}
+
+}  // namespace
+
+Result<void> check_endpoint(const EndpointEmbedderOptions& options) {
   const std::string_view url = options.url;
   const bool web = url.starts_with("http://") || url.starts_with("https://");
   if (!web || url.size() > kMaxUrlBytes ||
@@ -234,15 +250,12 @@ Result<void> check_options(const EndpointEmbedderOptions& options) {
   return {};
 }
 
-}  // namespace
-
 Result<std::unique_ptr<Embedder>> open_endpoint_embedder(const EndpointEmbedderOptions& options) {
   EndpointEmbedderOptions checked = options;
   while (checked.url.ends_with('/')) checked.url.pop_back();
-  SKEIN_TRY(check_options(checked));
-  const char* key =
-      options.key_variable.empty() ? nullptr : std::getenv(options.key_variable.c_str());
-  auto embedder = std::make_unique<EndpointEmbedder>(std::move(checked), key == nullptr ? "" : key);
+  SKEIN_TRY(check_endpoint(checked));
+  SKEIN_ASSIGN(std::string key, key_for(checked));
+  auto embedder = std::make_unique<EndpointEmbedder>(std::move(checked), std::move(key));
   if (options.dimensions == 0) SKEIN_TRY(embedder->ask_dimensions());
   return embedder;
 }

@@ -1,0 +1,119 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <boost/json/parse.hpp>
+
+#include "program.h"
+
+namespace skein::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class ConfigCommands : public testing::Test {
+ protected:
+  // With a configuration folder of the user's own.
+  Ran run(const std::string& words) const {
+    return workspace_.shell("XDG_CONFIG_HOME=\"$PWD/home\" skein config " + words);
+  }
+  std::string user_file() const { return workspace_.read("home/skein/config.json"); }
+
+  Workspace workspace_;
+};
+
+TEST_F(ConfigCommands, SetGetAndUnsetASettingOfTheWorkspace) {
+  const Ran set = run("set embedder none");
+  ASSERT_EQ(set.code, 0) << set;
+  EXPECT_THAT(set.out, HasSubstr(".skein/config.json"));
+  EXPECT_EQ(workspace_.read(".skein/config.json"), "{\n  \"embedder\": \"none\"\n}\n");
+  EXPECT_EQ(run("get embedder").out, "none\n");
+  const auto got = run("get embedder --json").json();
+  EXPECT_EQ(got.at("value").as_string(), "none");
+  EXPECT_EQ(got.at("source").as_string(), "file");
+  EXPECT_THAT(got.at("from").as_string().c_str(), HasSubstr(".skein/config.json"));
+  ASSERT_EQ(run("unset embedder").code, 0);
+  EXPECT_EQ(run("get embedder --json").json().at("source").as_string(), "default");
+  EXPECT_EQ(run("unset embedder").code, 3);
+}
+
+TEST_F(ConfigCommands, ShowWhereEachValueComesFrom) {
+  workspace_.write(".skein/config.json", R"({"project": "p", "knowledgeRepos": {"a.b": "x"}})");
+  const Ran all = run("get");
+  EXPECT_THAT(all.out, AllOf(HasSubstr("store"), HasSubstr("default"), HasSubstr("project")));
+  EXPECT_EQ(run("get knowledgeRepos.a.b").out, "x\n");
+  const Ran environment = workspace_.shell(
+      "XDG_CONFIG_HOME=\"$PWD/home\" SKEIN_EMBEDDER=minilm skein config get embedder --json");
+  EXPECT_EQ(environment.json().at("source").as_string(), "environment");
+  EXPECT_EQ(environment.json().at("from").as_string(), "SKEIN_EMBEDDER");
+  const Ran flag = run("get store --store jsonl:x --json");
+  EXPECT_EQ(flag.json().at("source").as_string(), "flag");
+  EXPECT_EQ(run("get server.port").code, 3);
+  EXPECT_EQ(run("get nothing").code, 1);
+}
+
+TEST_F(ConfigCommands, KeepServerSettingsInTheUsersFile) {
+  const Ran refused = run("set server.port 8080");
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("server"), HasSubstr("--user")));
+  EXPECT_EQ(workspace_.read(".skein/config.json"), "");
+  ASSERT_EQ(run("set server.port 8080 --user").code, 0);
+  EXPECT_EQ(user_file(), "{\n  \"server\": {\n    \"port\": 8080\n  }\n}\n");
+  EXPECT_EQ(run("get server.port").out, "8080\n");
+  const Ran wrong = run("set server.port 99999 --user");
+  EXPECT_EQ(wrong.code, 1);
+  EXPECT_THAT(wrong.err, HasSubstr("server.port"));
+  EXPECT_EQ(run("get server.port").out, "8080\n");
+  EXPECT_EQ(run("set project p --user").code, 1);
+
+  workspace_.write(".skein/config.json", R"({"server": {"port": 1, "address": "0.0.0.0"}})");
+  EXPECT_EQ(run("get server.port").out, "8080\n") << "a workspace's does not count";
+  EXPECT_EQ(run("unset server").code, 0);
+}
+
+TEST_F(ConfigCommands, WriteNothingThatWouldBeRefused) {
+  workspace_.write(".skein/config.json", R"({"project": "p"})");
+  for (const char* words :
+       {"set embedder gpt", "set embedder 3", "set project 7", "set defaultAgent ../x",
+        "set maxActiveThreads.topic many", "set redact.mine '('", "set project.x y",
+        "set agents.helper.engine magic", "set nothing 1", "set . 1"}) {
+    EXPECT_EQ(run(words).code, 1) << words;
+    EXPECT_EQ(workspace_.read(".skein/config.json"), R"({"project": "p"})") << words;
+  }
+  EXPECT_EQ(run("set maxActiveThreads.to.pic 3").code, 0);
+  EXPECT_EQ(run("set agents.helper '{\"engine\": \"echo\"}'").code, 0);
+  EXPECT_EQ(run("set redact.mine 'ticket-[0-9]+'").code, 0);
+  EXPECT_EQ(workspace_.run({"agent", "show", "helper"}).code, 0);
+  EXPECT_EQ(run("get maxActiveThreads").out, "{\n    \"to.pic\": 3\n  }\n");
+}
+
+TEST_F(ConfigCommands, EditTheFileThatConfigNames) {
+  workspace_.write("other.json", R"({"project": "q"})");
+  ASSERT_EQ(run("set server.port 8081 --config other.json").code, 0);
+  EXPECT_THAT(workspace_.read("other.json"), AllOf(HasSubstr("8081"), HasSubstr("\"q\"")));
+  EXPECT_EQ(run("get server.port --config other.json").out, "8081\n");
+}
+
+TEST_F(ConfigCommands, ShowNoPassword) {
+  const Ran got = run("get store --store postgres://me:secret@host/db");
+  EXPECT_EQ(got.code, 0) << got;
+  EXPECT_THAT(got.out, AllOf(HasSubstr("host/db"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(ConfigCommands, WriteThroughNoLinkThatLeavesTheWorkspace) {
+  namespace fs = std::filesystem;
+  const TempDir elsewhere;
+  fs::remove_all(workspace_.path() / ".skein");
+  fs::create_directory_symlink(elsewhere.path(), workspace_.path() / ".skein");
+  EXPECT_NE(run("set embedder none").code, 0);
+  EXPECT_TRUE(fs::is_empty(elsewhere.path()));
+  fs::remove(workspace_.path() / ".skein");
+  fs::create_directory(workspace_.path() / ".skein");
+  fs::create_symlink(elsewhere.path() / "victim", workspace_.path() / ".skein/config.json");
+  EXPECT_NE(run("set embedder none").code, 0);
+  EXPECT_TRUE(fs::is_empty(elsewhere.path()));
+}
+
+}  // namespace
+}  // namespace skein::test
