@@ -49,9 +49,12 @@ export function makeWorkspace({ agents = {}, config } = {}) {
   return folder;
 }
 
+// Where Skein keeps what belongs to the user: one folder for all of a file's tests, never the real one.
+let userFolder;
 const environment = () => {
-  const kept = { ...process.env, SKEIN_EMBEDDER: "none", NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" };
-  for (const name of ["SKEIN_STORE", "SKEIN_WORKSPACE", "SKEIN_CONFIG"]) delete kept[name];
+  userFolder ??= temporaryFolder();
+  const kept = { ...process.env, SKEIN_EMBEDDER: "none", NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1", XDG_CONFIG_HOME: userFolder };
+  for (const name of ["SKEIN_STORE", "SKEIN_WORKSPACE", "SKEIN_CONFIG", "CONFIGURATION_DIRECTORY", "STATE_DIRECTORY"]) delete kept[name];
   return kept;
 };
 
