@@ -72,6 +72,7 @@ RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
     return runner_->execute(request, {}, std::move(stop));
   };
   parts.log = options.log;
+  options.signer = settings.signer;
   kit_ = std::make_unique<AgentKit>(settings, store, agents_.agents(), std::move(parts));
   agents_.equip(kit_->equipment());
   runner_ = std::make_unique<Runner>(store, agents_, std::move(options));

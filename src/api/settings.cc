@@ -7,6 +7,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "api/signing_secret.h"
 #include "core/json.h"
 #include "core/json_fields.h"
 #include "core/quote.h"
@@ -250,6 +251,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   settings.project = config.project;
   settings.agents = std::move(config.agents);
   settings.server = std::move(config.server);
+  settings.signer = workspace_signer(settings);
   return settings;
 }
 
