@@ -40,6 +40,7 @@
 #include "skein/clock.h"
 #include "skein/context.h"
 #include "skein/engine.h"
+#include "skein/record_signer.h"
 #include "skein/run.h"
 #include "skein/store.h"
 #include "skein/thread_manager.h"
@@ -210,6 +211,7 @@ struct Recovered {
                             // only the record was missing)
   std::size_t effects = 0;  // runs whose effects are made up for, now under way
   std::size_t alive = 0;    // open runs of processes that live, or may
+  std::size_t inert = 0;    // open runs whose records are not signed: left as they are
 };
 
 struct RunnerOptions {
@@ -225,6 +227,9 @@ struct RunnerOptions {
   // At the end of the runner: how long effects may still take. What is left is for the next start.
   std::chrono::milliseconds drain{10'000};
   bool titles = true;
+  // Signs the records of open runs. Those that it does not verify are not recovered, resumed, or
+  // waited for. None: all of them count.
+  std::shared_ptr<const RecordSigner> signer{};
   // Told whenever a run of this process on that thread has something new for listeners (join()),
   // its end included. From any thread; must not block, nor call the runner.
   std::function<void(ThreadId thread)> on_change{};
@@ -242,7 +247,8 @@ class Runner {
 
   // A whole run on the caller's thread, waiting for its turn included. A stop asked for by `stop`
   // is the user's.
-  // kNotFound: agent or thread. kInvalid: a rule. kConflict: the thread's agent or status.
+  // kNotFound: agent or thread. kInvalid: a rule. kConflict: the thread's agent or status, or an
+  // open run on it whose record is not signed.
   // kBusy: kReject on a busy thread, or limits::kMaxLiveRuns. kFenced: the lease was lost. Any
   // other error is the engine's, and the run's record has it.
   Result<RunOutcome> execute(const RunRequest& request, const RunCallbacks& callbacks = {},
@@ -252,15 +258,16 @@ class Runner {
   // long as the run.
   Result<Run> start(const RunRequest& request, RunCallbacks callbacks = {});
 
-  // Answers a question and goes on, as execute() does. kConflict: there is no open question, or the
-  // conversation went on without it.
+  // Answers a question and goes on, as execute() does. kConflict: there is no open question, the
+  // conversation went on without it, or the run's record is not signed.
   Result<RunOutcome> resume(std::string_view run_id, const RunAnswer& answer,
                             const RunCallbacks& callbacks = {}, std::stop_token stop = {});
   Result<Run> start_resume(std::string_view run_id, const RunAnswer& answer,
                            RunCallbacks callbacks = {});
 
   // Stops a run in whatever process it is, waiting or under way, or drops its question. False: it
-  // had ended. Returns without waiting for the end; wait() does.
+  // had ended. Returns without waiting for the end; wait() does. An open run whose record is not
+  // signed is closed at once, and nothing else is done for it.
   Result<bool> cancel(std::string_view run_id, const CancelOptions& options = {});
 
   // Until the run has ended in whatever process it is, or `stop`; the record as it is then.

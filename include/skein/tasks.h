@@ -5,6 +5,7 @@
 // queued. What the task is about is part of the system prompt of each of them.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "skein/error.h"
 #include "skein/ids.h"
 #include "skein/limits.h"
+#include "skein/record_signer.h"
 #include "skein/runner.h"
 #include "skein/store.h"
 
@@ -51,6 +53,7 @@ struct TaskInfo {
   TaskStatus status = TaskStatus::kOpen;
   std::optional<Run> last_run{};
   bool thread_gone = false;  // somebody removed it
+  std::string problem{};     // why it cannot be worked on, and what to do; empty: nothing is wrong
 };
 
 struct NewTask {
@@ -62,8 +65,15 @@ struct NewTask {
 // Thread-safe. Borrows its arguments.
 class Tasks {
  public:
-  Tasks(Store& store, Runner& runner, AgentSource& agents, Clock& clock, IdSource& ids)
-      : store_(store), runner_(runner), agents_(agents), clock_(clock), ids_(ids) {}
+  // Without a signer every task counts.
+  Tasks(Store& store, Runner& runner, AgentSource& agents, Clock& clock, IdSource& ids,
+        std::shared_ptr<const RecordSigner> signer = nullptr)
+      : store_(store),
+        runner_(runner),
+        agents_(agents),
+        clock_(clock),
+        ids_(ids),
+        signer_(std::move(signer)) {}
 
   // Makes the thread and the record, and starts nothing. kNotFound: there is no such agent.
   Result<Task> create(const NewTask& task);
@@ -76,26 +86,29 @@ class Tasks {
 
   // What to ask a runner for, to work on the task: with `text`, or with what the task is about when
   // nobody worked on it yet, or else going on with what the thread has. kConflict: it was
-  // cancelled, or its thread is gone. The runner says kBusy while a run is under way.
+  // cancelled, its record is not signed, or its thread is gone. The runner says kBusy while a run
+  // is under way.
   Result<RunRequest> request(std::string_view id, std::string_view text = {});
 
   // Stops the run under way and closes the thread: nothing runs on it again. A task that was
-  // cancelled stays as it is.
+  // cancelled stays as it is, and so does one that was not signed.
   Result<TaskInfo> cancel(std::string_view id);
 
  private:
-  Result<TaskInfo> info_of(Task task);
+  Result<TaskInfo> info_of(const Record& record, Task task);
 
   Store& store_;
   Runner& runner_;
   AgentSource& agents_;
   Clock& clock_;
   IdSource& ids_;
+  const std::shared_ptr<const RecordSigner> signer_;
 };
 
 // What the system prompt of a run on the task's thread says of it; empty, when there is no such
-// task any more.
-Result<std::string> task_context(Store& store, std::string_view task_id);
+// task any more, or its record does not count.
+Result<std::string> task_context(Store& store, std::string_view task_id,
+                                 const RecordSigner* signer = nullptr);
 
 // One JSON object on one line.
 std::string to_json(const TaskInfo& info);

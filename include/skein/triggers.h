@@ -20,6 +20,7 @@
 #include "skein/clock.h"
 #include "skein/error.h"
 #include "skein/ids.h"
+#include "skein/record_signer.h"
 #include "skein/runner.h"
 #include "skein/store.h"
 
@@ -81,13 +82,17 @@ struct TriggerInfo {
   std::optional<Firing> last{};
   // Due and not dealt with: nobody serves the store, or was just about to.
   std::uint64_t overdue = 0;
-  std::string problem{};  // why it can never be due, such as a time zone that is gone
+  // Why it can never be due, such as a time zone that is gone, or a record that is not signed.
+  std::string problem{};
 };
 
 // Thread-safe. Borrows its arguments.
 class Triggers {
  public:
-  Triggers(Store& store, Clock& clock, IdSource& ids) : store_(store), clock_(clock), ids_(ids) {}
+  // Without a signer every trigger counts.
+  Triggers(Store& store, Clock& clock, IdSource& ids,
+           std::shared_ptr<const RecordSigner> signer = nullptr)
+      : store_(store), clock_(clock), ids_(ids), signer_(std::move(signer)) {}
 
   // kInvalid: the expression, the zone, or a limit. Whether there is such an agent is for the
   // caller to check; it may come and go.
@@ -103,6 +108,7 @@ class Triggers {
   Store& store_;
   Clock& clock_;
   IdSource& ids_;
+  const std::shared_ptr<const RecordSigner> signer_;
 };
 
 struct SchedulerOptions {
@@ -112,6 +118,8 @@ struct SchedulerOptions {
   // How soon a trigger that was added elsewhere is noticed.
   std::chrono::milliseconds look_up{5'000};
   std::string holder{};  // who claims, for people
+  // Triggers that it does not verify never fire. None: all of them count.
+  std::shared_ptr<const RecordSigner> signer{};
   std::function<void(std::string_view)> log{};
 };
 

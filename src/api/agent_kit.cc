@@ -52,7 +52,8 @@ AgentEquipment AgentKit::equipment() {
   return {.tools = [this](const AgentDefinition& agent, const RunScope& scope)
               -> Result<std::unique_ptr<ToolBox>> { return tools(agent, scope); },
           .context = [this](const RunScope& scope) -> Result<std::string> {
-            return scope.task_id ? task_context(store_, *scope.task_id) : std::string();
+            if (!scope.task_id) return std::string();
+            return task_context(store_, *scope.task_id, settings_.signer.get());
           }};
 }
 

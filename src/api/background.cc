@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "api/unsigned_records.h"
 #include "core/pause.h"
 
 namespace skein {
@@ -80,6 +81,7 @@ void Background::run_triggers(const std::stop_token& stop) {
   SchedulerOptions options;
   options.clock = &service_.clock();
   options.holder = "serve " + std::to_string(::getpid());
+  options.signer = service_.settings().signer;
   options.log = [this](std::string_view line) { service_.log(line); };
   Scheduler scheduler(
       service_.store(),
@@ -87,7 +89,22 @@ void Background::run_triggers(const std::stop_token& stop) {
   scheduler.run(stop);
 }
 
+// Once: whoever starts a server reads its first lines.
+void Background::log_unsigned() {
+  const auto& signer = service_.settings().signer;
+  if (!signer) return;
+  const auto records = list_unsigned_records(service_.store(), *signer);
+  if (!records) {
+    service_.log("records that are not signed cannot be listed: " + records.error().message);
+  } else if (!records->empty()) {
+    service_.log(std::to_string(records->size()) +
+                 " records are not signed and have no effect; \"skein doctor\" lists them, "
+                 "\"skein trust\" signs them");
+  }
+}
+
 void Background::recover(const std::stop_token& stop) {
+  log_unsigned();
   do {
     const auto recovered = service_.runner().recover();
     if (!recovered) {

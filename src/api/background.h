@@ -28,6 +28,7 @@ class Background {
   void index(const std::stop_token& stop);
   void run_triggers(const std::stop_token& stop);
   void recover(const std::stop_token& stop);
+  void log_unsigned();
 
   Service& service_;
   std::atomic<Recall*> recall_{nullptr};

@@ -94,7 +94,8 @@ Result<CreatedApiKey> ApiKeys::create(const NewApiKey& wanted) {
   made.secret = fmt::format("{}{}_{}{}{}", kPrefix, made.key.id, hex(ids_.next(), 16),
                             hex(ids_.next(), 16), hex(ids_.next(), 8));
   made.key.hash = sha256_hex(made.secret);
-  const RecordWrite write = put_record(kCollection, made.key.id, to_record(made.key), Version{0});
+  SKEIN_ASSIGN(const RecordWrite write, put_signed(signer_.get(), kCollection, made.key.id,
+                                                   to_record(made.key), Version{0}));
   SKEIN_TRY(store_.write({&write, 1}));
   return made;
 }
@@ -105,6 +106,10 @@ Result<std::vector<ApiKey>> ApiKeys::list() {
   SKEIN_TRY(scan_prefix(store_, kCollection, "", [&](const Record& record) {
     auto key = from_record(record);
     if (key) {
+      if (!record_counts(signer_.get(), kCollection, record)) {
+        key->is_signed = false;
+        key->why_inert = signer_->why_inert();
+      }
       keys.push_back(std::move(*key));
     } else {
       good = tl::unexpected(std::move(key.error()));
@@ -124,7 +129,11 @@ Result<ApiKey> ApiKeys::revoke(std::string_view id) {
   SKEIN_ASSIGN(ApiKey key, from_record(*record));
   if (key.revoked_at.is_set()) return key;
   key.revoked_at = clock_.now();
-  const RecordWrite write = put_record(kCollection, key.id, to_record(key), record->version);
+  // What nobody signed must not become signed by the way.
+  key.is_signed = record_counts(signer_.get(), kCollection, *record);
+  SKEIN_ASSIGN(const RecordWrite write,
+               put_signed(key.is_signed ? signer_.get() : nullptr, kCollection, key.id,
+                          to_record(key), record->version));
   SKEIN_TRY(store_.write({&write, 1}));
   return key;
 }
@@ -150,6 +159,7 @@ std::string to_json(const ApiKey& key) {
   object.add("id", key.id).add("name", key.name).add("access", key.access);
   object.add("agents", key.agents).add("createdAt", key.created_at.str());
   if (key.revoked_at.is_set()) object.add("revokedAt", key.revoked_at.str());
+  if (!key.is_signed) object.add("signed", false);
   return object.str();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 #include "skein/clock.h"
 #include "skein/error.h"
 #include "skein/ids.h"
+#include "skein/record_signer.h"
 #include "skein/store.h"
 
 namespace skein {
@@ -28,8 +30,10 @@ struct ApiKey {
   std::string access;                 // "read", "write", "admin"
   std::vector<std::string> agents{};  // empty: all
   Timestamp created_at;
-  Timestamp revoked_at;  // unset: it is good
-  std::string hash{};    // SHA-256 of the whole key, in hex
+  Timestamp revoked_at;     // unset: it is good
+  std::string hash{};       // SHA-256 of the whole key, in hex
+  bool is_signed = true;    // false: it is known, and authenticates nobody
+  std::string why_inert{};  // unless it is signed: why, and what to do
 };
 
 struct NewApiKey {
@@ -46,20 +50,24 @@ struct CreatedApiKey {
 // The keys of a store, in its collection `keys`. Thread-safe. Borrows its arguments.
 class ApiKeys {
  public:
-  ApiKeys(Store& store, Clock& clock, IdSource& ids) : store_(store), clock_(clock), ids_(ids) {}
+  // Without a signer every key counts.
+  ApiKeys(Store& store, Clock& clock, IdSource& ids,
+          std::shared_ptr<const RecordSigner> signer = nullptr)
+      : store_(store), clock_(clock), ids_(ids), signer_(std::move(signer)) {}
 
   // kInvalid names the rule.
   Result<CreatedApiKey> create(const NewApiKey& key);
-  // Oldest first, those that were revoked included: they stay, so that a store that once had keys
-  // is never open to everybody again.
+  // Oldest first, those that were revoked or are not signed included: they stay, so that a store
+  // that once had keys is never open to everybody again.
   Result<std::vector<ApiKey>> list();
-  // Revoking again changes nothing. kNotFound.
+  // Revoking again changes nothing. A key that was not signed stays so. kNotFound.
   Result<ApiKey> revoke(std::string_view id);
 
  private:
   Store& store_;
   Clock& clock_;
   IdSource& ids_;
+  std::shared_ptr<const RecordSigner> signer_;
 };
 
 // The id in a key; empty: it does not look like one.

@@ -88,6 +88,7 @@ RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
     return runner_->execute(request, {}, std::move(stop));
   };
   parts.log = options.log;
+  options.signer = settings.signer;
   kit_ = std::make_unique<AgentKit>(settings, store, agents_.agents(), std::move(parts));
   AgentEquipment equipment = kit_->equipment();
   equipment.check_trust = [settings](const AgentDefinition& agent) {

@@ -40,8 +40,8 @@ struct Service::Parts {
         threads(store, manager_options(settings, options)),
         plain_threads(store),
         desk(settings, store, with_wakes(options, wakes), options.indexed_on_arrival),
-        tasks(store, desk.runner(), desk.agents(), clock, ids),
-        triggers(store, clock, ids),
+        tasks(store, desk.runner(), desk.agents(), clock, ids, settings.signer),
+        triggers(store, clock, ids, settings.signer),
         items(store, work_place(settings), clock, ids),
         sessions(store, work_place(settings), clock, ids) {}
 

@@ -8,6 +8,7 @@
 
 #include "api/config_file.h"
 #include "api/config_trust.h"
+#include "api/signing_secret.h"
 #include "api/user_folders.h"
 #include "core/quote.h"
 #include "core/try.h"
@@ -149,6 +150,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   settings.project = config.project;
   settings.agents = std::move(config.agents);
   settings.server = std::move(config.members.contains("server") ? config.server : user.server);
+  settings.signer = workspace_signer(settings);
   return settings;
 }
 

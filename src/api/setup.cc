@@ -183,10 +183,11 @@ std::optional<std::size_t> good_keys(const Settings& settings) {
   if (!store_exists(settings.store_url)) return 0;
   const auto store = open_settled_store(settings, IfMissing::kRefuse);
   if (!store) return std::nullopt;
-  const auto keys = ApiKeys(**store, system_clock(), random_ids()).list();
+  const auto keys = ApiKeys(**store, system_clock(), random_ids(), settings.signer).list();
   if (!keys) return std::nullopt;
-  return static_cast<std::size_t>(std::count_if(
-      keys->begin(), keys->end(), [](const ApiKey& key) { return !key.revoked_at.is_set(); }));
+  return static_cast<std::size_t>(std::count_if(keys->begin(), keys->end(), [](const ApiKey& key) {
+    return !key.revoked_at.is_set() && key.is_signed;
+  }));
 }
 
 SetupCheck check_server(const Settings& settings) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/setup.h"
+#include "api/unsigned_records.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "core/json_object.h"
@@ -49,6 +50,13 @@ std::string finding_text(const Finding& finding) {
   return line;
 }
 
+// It is as it was written; who wrote it is not known.
+Finding finding_of(const UnsignedRecord& record, const RecordSigner& signer) {
+  return {.health = Health::kUnverifiable,
+          .what = record.description + "; has no effect: " + signer.why_inert(),
+          .repair = "skein trust"};
+}
+
 std::string setup_json(const std::vector<SetupCheck>& checks) {
   std::vector<std::string> all;
   for (const SetupCheck& check : checks) {
@@ -74,20 +82,22 @@ std::string setup_text(const std::vector<SetupCheck>& checks) {
 class Doctor : public Command {
  public:
   CommandInfo info() const override {
-    return {
-        .name = "doctor",
-        .summary = "check the setup and all that is stored, and say what is wrong",
-        .examples =
-            "  skein doctor\n"
-            "  skein doctor --setup\n"
-            "  skein doctor --store jsonl:workspace/agents --json\n"
-            "  skein doctor --repair\n",
-        .details =
-            "healthy: everything is as it was written. unverifiable: so are some events, as "
-            "far as one can tell;\nother programs wrote them without checksums. broken: the "
-            "findings say where, and what would help.\nOf the setup: fine; off: not set up, which "
-            "may be as you want it; problem: the settings ask for what\ncannot work. The exit "
-            "code is 1 when something is broken or a problem."};
+    return {.name = "doctor",
+            .summary = "check the setup and all that is stored, and say what is wrong",
+            .examples =
+                "  skein doctor\n"
+                "  skein doctor --setup\n"
+                "  skein doctor --store jsonl:workspace/agents --json\n"
+                "  skein doctor --repair\n",
+            .details =
+                "healthy: everything is as it was written. unverifiable: so are some events, as "
+                "far as one can tell;\nother programs wrote them without checksums. broken: the "
+                "findings say where, and what would help.\nAPI keys, triggers, tasks and open runs "
+                "that "
+                "this user did not sign are listed; they have no effect.\nOf the setup: fine; off: "
+                "not set up, which "
+                "may be as you want it; problem: the settings ask for what\ncannot work. The exit "
+                "code is 1 when something is broken or a problem."};
   }
 
   std::vector<Argument> arguments() override {
@@ -130,10 +140,22 @@ class Doctor : public Command {
                        }
                      }));
     progress.clear();
+    std::vector<UnsignedRecord> inert;
+    if (settings.signer) {
+      SKEIN_ASSIGN(inert, list_unsigned_records(*store, *settings.signer));
+    }
+    for (const UnsignedRecord& record : inert) {
+      const Finding finding = finding_of(record, *settings.signer);
+      if (context.json()) {
+        findings.push_back(finding_json(finding));
+      } else {
+        context.out().write(finding_text(finding));
+      }
+    }
     if (context.json()) {
-      print_json(context, settings, summary, findings, setup);
+      print_json(context, settings, summary, findings, setup, inert.size());
     } else {
-      print_text(context, settings, summary);
+      print_text(context, settings, summary, inert.size());
     }
     return summary.health == Health::kBroken || !sound ? kExitRefused : kExitDone;
   }
@@ -141,7 +163,7 @@ class Doctor : public Command {
  private:
   static void print_json(Context& context, const Settings& settings, const CheckSummary& summary,
                          const std::vector<std::string>& findings,
-                         const std::vector<SetupCheck>& setup) {
+                         const std::vector<SetupCheck>& setup, std::size_t inert) {
     JsonObject object;
     object.add("health", health_word(summary.health));
     object.add("store", printable(without_password(settings.store_url)));
@@ -150,7 +172,7 @@ class Doctor : public Command {
     object.add("skein", SKEIN_VERSION).add("sqlite", sqlite_version());
     object.add("threads", summary.threads).add("events", summary.events);
     object.add("records", summary.records).add("unverifiable", summary.unverifiable);
-    object.add("broken", summary.broken);
+    object.add("broken", summary.broken).add("unsigned", std::uint64_t{inert});
     object.add_json("findings", fmt::format("[{}]", fmt::join(findings, ",")));
     object.add_json("setup", setup_json(setup));
     context.out().write(object.str() + "\n");
@@ -160,7 +182,8 @@ class Doctor : public Command {
     return fmt::format("program    skein {}, SQLite {}\n", SKEIN_VERSION, sqlite_version());
   }
 
-  static void print_text(Context& context, const Settings& settings, const CheckSummary& summary) {
+  static void print_text(Context& context, const Settings& settings, const CheckSummary& summary,
+                         std::size_t inert) {
     std::string text = fmt::format("workspace  {}\n", settings.workspace.string());
     if (settings.config_file)
       text += fmt::format("config     {}\n", settings.config_file->string());
@@ -170,6 +193,7 @@ class Doctor : public Command {
       text += fmt::format("           {} events without a checksum, written by other programs\n",
                           summary.unverifiable);
     }
+    if (inert > 0) text += fmt::format("           {} records that are not signed\n", inert);
     if (summary.broken > 0) text += fmt::format("           {} findings\n", summary.broken);
     text += fmt::format("{}\n", health_word(summary.health));
     context.out().write_stored(text);

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "api/keys.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -10,7 +12,15 @@
 namespace skein {
 namespace {
 
-ApiKeys keys_of(Store& store) { return {store, system_clock(), random_ids()}; }
+ApiKeys keys_of(const Settings& settings, Store& store) {
+  return {store, system_clock(), random_ids(), settings.signer};
+}
+
+// "-": it counts.
+std::string state_of(const ApiKey& key, const Style& style) {
+  if (key.revoked_at.is_set()) return style.time(key.revoked_at);
+  return key.is_signed ? "-" : "not signed";
+}
 
 class Create : public Command {
  public:
@@ -41,8 +51,9 @@ class Create : public Command {
   }
 
   Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
-    SKEIN_ASSIGN(const CreatedApiKey made, keys_of(*store).create(key_));
+    SKEIN_ASSIGN(const CreatedApiKey made, keys_of(settings, *store).create(key_));
     if (context.json()) {
       std::string json = to_json(made.key);
       json.insert(json.size() - 1, ",\"key\":\"" + made.secret + "\"");
@@ -70,17 +81,22 @@ class List : public Command {
   std::vector<Argument> arguments() override { return {}; }
 
   Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const std::vector<ApiKey> keys, keys_of(*store).list());
+    SKEIN_ASSIGN(const std::vector<ApiKey> keys, keys_of(settings, *store).list());
     Table table(context, {"ID", "NAME", "ACCESS", "AGENTS", "CREATED", "REVOKED"});
     for (const ApiKey& key : keys) {
       table.add({key.id, key.name.empty() ? "-" : key.name, key.access,
                  key.agents.empty() ? "all" : fmt::format("{}", fmt::join(key.agents, " ")),
-                 context.style().time(key.created_at),
-                 key.revoked_at.is_set() ? context.style().time(key.revoked_at) : "-"},
+                 context.style().time(key.created_at), state_of(key, context.style())},
                 to_json(key));
     }
     table.print();
+    const auto inert =
+        std::find_if(keys.begin(), keys.end(), [](const ApiKey& key) { return !key.is_signed; });
+    if (inert != keys.end()) {
+      print_notice("key " + inert->id + " authenticates nobody: " + inert->why_inert);
+    }
     return kExitDone;
   }
 };
@@ -101,8 +117,9 @@ class Revoke : public Command {
   }
 
   Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const ApiKey key, keys_of(*store).revoke(id_));
+    SKEIN_ASSIGN(const ApiKey key, keys_of(settings, *store).revoke(id_));
     context.out().write(context.json() ? to_json(key) + "\n" : "revoked " + key.id + "\n");
     return kExitDone;
   }

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "api/settings.h"
+#include "api/signing_secret.h"
 #include "api/transfer/migrate.h"
+#include "api/unsigned_records.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "core/json_object.h"
@@ -38,7 +40,9 @@ class Migrate : public Command {
                 "anew. What is there already stays as it is, so that an\ninterrupted migration "
                 "goes on when it is started again. Stop what writes to either store meanwhile.\n"
                 "In the end both are read in full and compared by count and checksum. The exit "
-                "code is 1 when they differ."};
+                "code is 1 when they differ.\nAPI keys, triggers, tasks and open runs arrive "
+                "unsigned: in a store inside the workspace they have no effect\nuntil `skein "
+                "trust` signs them."};
   }
 
   std::vector<Argument> arguments() override {
@@ -59,6 +63,7 @@ class Migrate : public Command {
     if (!store_exists(from_))
       return tl::unexpected<Failure>(
           Error{ErrorCode::kNotFound, "there is no store at " + without_password(from_)});
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN(const auto from, open_store(from_));
     SKEIN_ASSIGN(const auto to, open_store(to_));
     Progress progress("migrating");
@@ -72,12 +77,17 @@ class Migrate : public Command {
     };
     SKEIN_ASSIGN(const MigrateSummary summary, migrate_store(*from, *to, options));
     progress.clear();
+    if (const auto signer = signer_of_store(settings, to_)) {
+      SKEIN_ASSIGN(const auto inert, list_unsigned_records(*to, *signer));
+      inert_ = inert.size();
+      trust_ = trust_command(settings, to_);
+    }
     print(context, summary);
     return summary.verified() ? kExitDone : kExitRefused;
   }
 
  private:
-  static void print(Context& context, const MigrateSummary& summary) {
+  void print(Context& context, const MigrateSummary& summary) const {
     if (context.json()) {
       context.out().write(JsonObject()
                               .add("threads", summary.threads)
@@ -87,6 +97,7 @@ class Migrate : public Command {
                               .add_json("from", contents_json(summary.from))
                               .add_json("to", contents_json(summary.to))
                               .add("verified", summary.verified())
+                              .add("unsigned", inert_)
                               .str() +
                           "\n");
       return;
@@ -101,11 +112,17 @@ class Migrate : public Command {
     line("to  ", summary.to);
     if (summary.problems > 0) text += fmt::format("problems   {}\n", summary.problems);
     text += summary.verified() ? "they are the same\n" : "they DIFFER\n";
+    if (inert_ > 0) {
+      text += fmt::format("{} records are not signed and have no effect; review them with:\n  {}\n",
+                          inert_, trust_);
+    }
     context.out().write(text);
   }
 
   std::string from_;
   std::string to_;
+  std::uint64_t inert_ = 0;  // records that are not signed, in a store that needs signatures
+  std::string trust_;        // the command that signs them
 };
 
 }  // namespace

@@ -20,14 +20,22 @@ tl::expected<OpenDesk, Failure> open_desk(Context& context, IfMissing if_missing
   OpenDesk open;
   SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
   SKEIN_ASSIGN_OR_FAIL(open.store, context.open(if_missing));
+  open.signer = settings.signer;
   RunnerOptions options;
   options.log = [](std::string_view line) { print_notice(line); };
   open.desk = std::make_unique<RunDesk>(settings, *open.store, std::move(options));
-  if (auto recovered = open.runner().recover(); !recovered) {
+  const auto recovered = open.runner().recover();
+  if (!recovered) {
     print_notice("runs that were left open: " + recovered.error().message);
   } else if (recovered->closed > 0) {
     print_notice(fmt::format("{} run(s) of a process that ended are closed as interrupted",
                              recovered->closed));
+  }
+  if (recovered && recovered->inert > 0) {
+    print_notice(
+        fmt::format("{} open run(s) are not signed and left as they are; review them with "
+                    "\"skein trust\"",
+                    recovered->inert));
   }
   return open;
 }

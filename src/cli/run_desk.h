@@ -11,6 +11,7 @@ namespace skein {
 struct OpenDesk {
   std::unique_ptr<Store> store;
   std::unique_ptr<RunDesk> desk;
+  std::shared_ptr<const RecordSigner> signer;  // that of the settings
 
   Runner& runner() const { return desk->runner(); }
 };

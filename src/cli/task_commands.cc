@@ -12,7 +12,8 @@ namespace skein {
 namespace {
 
 Tasks tasks_of(const OpenDesk& desk) {
-  return {*desk.store, desk.runner(), desk.desk->agents(), system_clock(), random_ids()};
+  return {*desk.store,    desk.runner(), desk.desk->agents(),
+          system_clock(), random_ids(),  desk.signer};
 }
 
 // Runs on the task's thread, in front of whoever typed it.
@@ -145,6 +146,9 @@ class List : public Command {
                 to_json(info));
     }
     table.print();
+    for (const TaskInfo& info : infos) {
+      if (!info.problem.empty()) print_notice(info.problem);
+    }
     return kExitDone;
   }
 
@@ -164,6 +168,7 @@ std::string task_text(const TaskInfo& info) {
   line("thread", task.thread.str() + (info.thread_gone ? " (gone)" : ""));
   line("created", task.created_at.str());
   line("cancelled", task.cancelled_at.str());
+  line("problem", info.problem);
   if (info.last_run) {
     line("last run", fmt::format("{} {}", info.last_run->id, to_string(info.last_run->status)));
     if (info.last_run->error) line("error", info.last_run->error->message);

@@ -10,7 +10,9 @@
 namespace skein {
 namespace {
 
-Triggers triggers_of(Store& store) { return {store, system_clock(), random_ids()}; }
+Triggers triggers_of(const Settings& settings, Store& store) {
+  return {store, system_clock(), random_ids(), settings.signer};
+}
 
 class Add : public Command {
  public:
@@ -58,7 +60,7 @@ class Add : public Command {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_TRY(workspace_agents(settings).get(trigger_.agent_id));
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
-    Triggers triggers = triggers_of(*store);
+    Triggers triggers = triggers_of(settings, *store);
     SKEIN_ASSIGN(const Trigger trigger, triggers.add(trigger_));
     SKEIN_ASSIGN(const TriggerInfo info, triggers.show(trigger.id));
     if (context.json()) {
@@ -96,8 +98,9 @@ class List : public Command {
   std::vector<Argument> arguments() override { return {}; }
 
   Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const std::vector<TriggerInfo> infos, triggers_of(*store).list());
+    SKEIN_ASSIGN(const std::vector<TriggerInfo> infos, triggers_of(settings, *store).list());
     Table table(context,
                 {"ID", "NAME", "AGENT", "CRON", "ZONE", "NEXT", "LAST", "MISSED", "OVERDUE"});
     for (const TriggerInfo& info : infos) {
@@ -131,8 +134,9 @@ class Remove : public Command {
   }
 
   Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const Trigger trigger, triggers_of(*store).remove(id_));
+    SKEIN_ASSIGN(const Trigger trigger, triggers_of(settings, *store).remove(id_));
     context.out().write(context.json() ? "{\"removed\":\"" + trigger.id + "\"}\n"
                                        : "removed " + trigger.id + "\n");
     return kExitDone;

@@ -42,12 +42,12 @@ Result<void> write_all(const std::string& path, std::string_view bytes, WriteSom
 // when that fails.
 template <class Put>
 Result<void> write_beside(const std::string& path, std::string_view bytes, Flusher& flusher,
-                          Put put) {
+                          Put put, unsigned mode = 0644) {
   static std::atomic<unsigned> counter{0};
   const std::string beside =
       path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   const auto write = [&]() -> Result<void> {
-    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC));
+    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC, mode));
     SKEIN_TRY(write_at(fd, beside, 0, bytes));
     SKEIN_TRY(flusher.data(fd, beside));
     return put(beside);
@@ -222,14 +222,16 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   return names;
 }
 
-Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
+Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher,
+                         unsigned mode) {
   bool made = false;
-  SKEIN_TRY(write_beside(path, bytes, flusher, [&](const std::string& beside) -> Result<void> {
+  const auto put = [&](const std::string& beside) -> Result<void> {
     made = ::link(beside.c_str(), path.c_str()) == 0;
     if (!made && errno != EEXIST) return tl::unexpected(io_error("make", path, errno));
     ::unlink(beside.c_str());
     return {};
-  }));
+  };
+  SKEIN_TRY(write_beside(path, bytes, flusher, put, mode));
   return made;
 }
 

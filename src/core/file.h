@@ -106,7 +106,8 @@ Result<std::vector<std::string>> list_folder(const std::string& path);
 
 // Makes a file that appears whole and durable, or not at all. False: there is something of that
 // name, which is left alone.
-Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher);
+Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher,
+                         unsigned mode = 0644);
 
 // After it returns, the file has the new contents; after a crash, the old or the new ones. Writes
 // beside it, flushes, renames, and flushes the folder.

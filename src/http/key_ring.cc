@@ -69,7 +69,7 @@ tl::expected<Caller, Problem> KeyRing::authenticate(const std::vector<HttpHeader
                               .hash = std::string(64, '-')};
   const auto found = keys->find(std::string(id_of_key(secret)));
   const ApiKey& key = found == keys->end() ? kNobody : found->second;
-  const bool good = key_matches(key, secret) && !key.revoked_at.is_set();
+  const bool good = key_matches(key, secret) && !key.revoked_at.is_set() && key.is_signed;
   const auto access = parse_access(key.access);
   if (!good || !access) return tl::unexpected(unauthorized("this key is not good, or was revoked"));
   caller.key_id = key.id;
@@ -84,7 +84,7 @@ bool KeyRing::still_counts(const std::string& key_id) const {
   const auto keys = known();
   if (key_id.empty()) return keys->empty();
   const auto found = keys->find(key_id);
-  return found != keys->end() && !found->second.revoked_at.is_set();
+  return found != keys->end() && !found->second.revoked_at.is_set() && found->second.is_signed;
 }
 
 bool RateLimit::take(const std::string& key_id, SteadyTime now) {

@@ -76,7 +76,8 @@ class Server::Impl {
       : options(completed(std::move(parts.options))),
         log(std::move(parts.log)),
         keys(ApiKeys(store, parts.service.clock != nullptr ? *parts.service.clock : system_clock(),
-                     parts.service.ids != nullptr ? *parts.service.ids : random_ids())),
+                     parts.service.ids != nullptr ? *parts.service.ids : random_ids(),
+                     parts.settings.signer)),
         clock(parts.service.clock != nullptr ? *parts.service.clock : system_clock()) {}
 
   ~Impl() {

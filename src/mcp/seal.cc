@@ -26,11 +26,27 @@ tl::unexpected<Error> not_ours() {
                   std::to_string(limits::kStateTime.count()) + " minutes");
 }
 
-Result<std::optional<std::string>> stored_key(Store& store) {
+struct StoredKey {
+  std::string bytes;
+  Version version = 0;
+  bool counts = false;  // there is one, and whoever shipped the store does not know it
+};
+
+Result<StoredKey> stored_key(Store& store, const RecordSigner* signer) {
   SKEIN_ASSIGN(const auto found,
                store.scan({.collection = kCollection, .from = kName, .to = "", .limit = 1}));
-  if (found.empty() || found[0].key != kName) return std::optional<std::string>();
-  return std::optional(found[0].bytes);
+  if (found.empty() || found[0].key != kName) return StoredKey{};
+  const bool counts = signer == nullptr || signer->verifies(kCollection, kName, found[0].bytes);
+  return StoredKey{found[0].bytes, found[0].version, counts};
+}
+
+// Where records are signed, the whole signed object is the key: as secret as what is in it, and the
+// same bytes for every version of the program.
+Result<std::string> fresh_key(const RecordSigner* signer) {
+  std::string digits;
+  for (int i = 0; i < 4; ++i) digits += fmt::format("{:016x}", random_ids().next());
+  if (signer == nullptr) return digits;
+  return signer->sign(kCollection, kName, "{\"key\":\"" + digits + "\"}");
 }
 
 }  // namespace
@@ -39,17 +55,17 @@ Result<std::string> Seal::key() {
   const std::lock_guard lock(mutex_);
   if (!key_.empty()) return key_;
   SKEIN_ASSIGN(Desk* const desk, workspace_.change());
-  SKEIN_ASSIGN(auto found, stored_key(desk->store()));
-  if (!found) {
-    std::string fresh;
-    for (int i = 0; i < 4; ++i) fresh += fmt::format("{:016x}", random_ids().next());
-    const RecordWrite write{kCollection, kName, fresh, Version{0}, std::nullopt};
+  const RecordSigner* const signer = workspace_.settings().signer.get();
+  SKEIN_ASSIGN(StoredKey found, stored_key(desk->store(), signer));
+  if (!found.counts) {
+    SKEIN_ASSIGN(std::string fresh, fresh_key(signer));
+    const RecordWrite write{kCollection, kName, std::move(fresh), found.version, std::nullopt};
     // Another server may have been faster: then its key counts.
     (void)desk->store().write(std::span(&write, 1));
-    SKEIN_ASSIGN(found, stored_key(desk->store()));
+    SKEIN_ASSIGN(found, stored_key(desk->store(), signer));
   }
-  if (!found) return fail(ErrorCode::kIo, "the key for sealing cannot be stored");
-  key_ = *found;
+  if (!found.counts) return fail(ErrorCode::kIo, "the key for sealing cannot be stored");
+  key_ = std::move(found.bytes);
   return key_;
 }
 

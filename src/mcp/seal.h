@@ -10,7 +10,8 @@
 
 namespace skein::mcp {
 
-// The key is in the store, so that every server on it opens what another sealed. Thread-safe.
+// The key is in the store, so that every server on it opens what another sealed. A key that came
+// with a store from elsewhere is replaced. Thread-safe.
 class Seal {
  public:
   explicit Seal(Workspace& workspace) : workspace_(workspace) {}

@@ -70,7 +70,7 @@ Result<bool> unless_moved_on(Result<void> closed) {
 }
 
 Result<bool> close_waiting(const RunnerParts& parts, const OpenRun& open) {
-  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  SKEIN_ASSIGN(auto run, parts.book.find_to_close(open.run_id));
   if (!run) return false;
   run->status = RunStatus::kInterrupted;
   run->ended_at = parts.clock.now();
@@ -79,16 +79,16 @@ Result<bool> close_waiting(const RunnerParts& parts, const OpenRun& open) {
 }
 
 Result<bool> take_up_effects(const RunnerParts& parts, const OpenRun& open) {
-  SKEIN_ASSIGN(const auto run, parts.book.find(open.run_id));
-  if (!run) return false;
+  SKEIN_ASSIGN(const auto known, parts.book.find_known(open.run_id));
+  if (!known || !known->counts) return false;
   SKEIN_ASSIGN(const bool ours, unless_moved_on(parts.book.claim_effects(open)));
-  if (ours) parts.effects.dispatch(*run, std::nullopt);
+  if (ours) parts.effects.dispatch(known->run, std::nullopt);
   return ours;
 }
 
 // The thread is gone, and its lease with it.
 Result<bool> close_without_thread(const RunnerParts& parts, const OpenRun& open) {
-  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  SKEIN_ASSIGN(auto run, parts.book.find_to_close(open.run_id));
   if (!run) return false;
   run->status = RunStatus::kInterrupted;
   run->ended_at = parts.clock.now();
@@ -113,10 +113,13 @@ Result<bool> go_back(Writes& in, const Run& run, const WayBack& back, LeaseToken
 }  // namespace
 
 Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, LeaseToken token) {
-  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
-  if (!run) return parts.book.forget_running(open, token);
+  if (!open.counts) return {};
+  SKEIN_ASSIGN(auto known, parts.book.find_known(open.run_id));
+  if (!known) return parts.book.forget_running(open, token);
+  Run* const run = &known->run;
   SKEIN_ASSIGN(const Traces traces, traces_of(parts.store, *run));
   close_by_traces(*run, traces, parts.effects);
+  if (!known->counts) run->effects.clear();
   run->ended_at = parts.clock.now();
   SKEIN_ASSIGN(const auto manifest, parts.store.get(run->thread));
   // Its process may have died before it did that, or said that it had.
@@ -141,7 +144,7 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
 }
 
 Result<void> drop_question(const RunnerParts& parts, const OpenRun& open, Error why) {
-  SKEIN_ASSIGN(auto run, parts.book.find(open.run_id));
+  SKEIN_ASSIGN(auto run, parts.book.find_to_close(open.run_id));
   if (!run) return {};
   run->question.reset();
   run->error = std::move(why);
@@ -169,6 +172,10 @@ Result<Recovered> recover_all(const RunnerParts& parts) {
   SKEIN_ASSIGN(const auto open, parts.book.all_open());
   for (const OpenRun& entry : open) {
     if (parts.book.is_ours(entry)) continue;
+    if (!entry.counts) {
+      ++recovered.inert;
+      continue;
+    }
     Result<bool> closed = false;
     switch (entry.state) {
       case OpenRun::State::kPending:

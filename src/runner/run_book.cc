@@ -59,15 +59,6 @@ std::optional<OpenRun> parse_open(const Record& record) {
   return open;
 }
 
-Result<std::vector<OpenRun>> scan_open(Store& store, std::string_view prefix) {
-  std::vector<OpenRun> found;
-  SKEIN_TRY(scan_prefix(store, kOpen, prefix, [&](const Record& record) {
-    if (auto open = parse_open(record)) found.push_back(std::move(*open));
-    return true;
-  }));
-  return found;
-}
-
 void fence_all(std::vector<RecordWrite>& writes, ThreadId thread, LeaseToken token) {
   for (RecordWrite& write : writes) write.fence = Fence{thread, token};
 }
@@ -86,6 +77,8 @@ bool matches(const RunQuery& query, const Run& run) {
 bool is_newer(const Run& a, const Run& b) { return a.id > b.id; }
 
 }  // namespace
+
+bool is_open(const Run& run) { return !run.ended() || run.question || !run.effects.empty(); }
 
 std::optional<std::string> usage_record(const Run& run) {
   const EngineUsage& usage = run.usage;
@@ -130,7 +123,43 @@ Result<std::optional<KnownRun>> RunBook::find_known(std::string_view run_id) con
   SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
   if (!record) return std::nullopt;
   SKEIN_ASSIGN(Run run, parse_run(record->bytes));
-  return KnownRun{.run = std::move(run), .version = record->version};
+  const bool counts = !is_open(run) || record_counts(signer_.get(), kRuns, *record);
+  return KnownRun{.run = std::move(run), .version = record->version, .counts = counts};
+}
+
+Result<std::optional<Run>> RunBook::find_to_close(std::string_view run_id) const {
+  SKEIN_ASSIGN(auto known, find_known(run_id));
+  if (!known) return std::nullopt;
+  if (!known->counts) {
+    known->run.question.reset();
+    known->run.effects.clear();
+  }
+  return std::move(known->run);
+}
+
+Result<void> RunBook::check_signed(const std::vector<OpenRun>& open) const {
+  for (const OpenRun& entry : open) {
+    if (entry.counts || entry.state == OpenRun::State::kEffects) continue;
+    Error error = inert(entry.run_id);
+    error.message.insert(0, "thread " + entry.thread.str() + " takes no runs: its open ");
+    return tl::unexpected(std::move(error));
+  }
+  return {};
+}
+
+Error RunBook::inert(std::string_view run_id) const {
+  return record_is_inert(*signer_, "run " + std::string(run_id));
+}
+
+Result<void> RunBook::discard(Run run, const OpenRun& open) {
+  if (!run.ended()) {
+    run.status = RunStatus::kInterrupted;
+    run.ended_at = clock_.now();
+  }
+  run.question.reset();
+  run.effects.clear();
+  run.error = Error{ErrorCode::kConflict, "a person stopped the run, which was not signed"};
+  return close_unheld(run, open);
 }
 
 Result<std::vector<Run>> RunBook::list(const RunQuery& query) const {
@@ -162,10 +191,22 @@ Result<std::vector<Run>> RunBook::list(const RunQuery& query) const {
 }
 
 Result<std::vector<OpenRun>> RunBook::open_of(ThreadId thread) const {
-  return scan_open(store_, thread.str() + "/");
+  return scan_open(thread.str() + "/");
 }
 
-Result<std::vector<OpenRun>> RunBook::all_open() const { return scan_open(store_, ""); }
+Result<std::vector<OpenRun>> RunBook::all_open() const { return scan_open(""); }
+
+Result<std::vector<OpenRun>> RunBook::scan_open(std::string_view prefix) const {
+  std::vector<OpenRun> found;
+  SKEIN_TRY(scan_prefix(store_, kOpen, prefix, [&](const Record& record) {
+    auto open = parse_open(record);
+    if (!open) return true;
+    open->counts = record_counts(signer_.get(), kOpen, record);
+    found.push_back(std::move(*open));
+    return true;
+  }));
+  return found;
+}
 
 Result<std::optional<OpenRun>> RunBook::find_open(std::string_view run_id) const {
   SKEIN_ASSIGN(const ThreadId thread, thread_of_run(run_id));
@@ -176,12 +217,14 @@ Result<std::optional<OpenRun>> RunBook::find_open(std::string_view run_id) const
   return std::nullopt;
 }
 
-RecordWrite RunBook::run_write(const Run& run) const {
-  return put_record(kRuns, key_of(run.id), to_json(run));
+Result<RecordWrite> RunBook::run_write(const Run& run, std::optional<Version> version) const {
+  const RecordSigner* const signer = is_open(run) ? signer_.get() : nullptr;
+  return put_signed(signer, kRuns, key_of(run.id), to_json(run), version);
 }
 
-RecordWrite RunBook::new_run_write(const Run& run) const {
-  return put_record(kRuns, key_of(run.id), to_json(run), 0);
+Result<RecordWrite> RunBook::open_write(std::string key, std::string json,
+                                        std::optional<Version> version) const {
+  return put_signed(signer_.get(), kOpen, std::move(key), std::move(json), version);
 }
 
 std::string RunBook::open_json(const Run& run, OpenRun::State state, LeaseToken token,
@@ -198,39 +241,47 @@ std::string RunBook::open_json(const Run& run, OpenRun::State state, LeaseToken 
 }
 
 Result<Version> RunBook::put_pending(const Run& run, std::chrono::milliseconds promise) {
-  return write_two(store_, {new_run_write(run),
-                            put_record(kOpen, key_of(run.id),
-                                       open_json(run, OpenRun::State::kPending, 0, promise), 0)});
+  SKEIN_ASSIGN(RecordWrite record, new_run_write(run));
+  SKEIN_ASSIGN(
+      RecordWrite entry,
+      open_write(key_of(run.id), open_json(run, OpenRun::State::kPending, 0, promise), Version{0}));
+  return write_two(store_, {std::move(record), std::move(entry)});
 }
 
 Result<Version> RunBook::renew_pending(const Run& run, Version version,
                                        std::chrono::milliseconds promise) {
-  return write_two(store_,
-                   {put_record(kOpen, key_of(run.id),
-                               open_json(run, OpenRun::State::kPending, 0, promise), version)});
+  SKEIN_ASSIGN(
+      RecordWrite entry,
+      open_write(key_of(run.id), open_json(run, OpenRun::State::kPending, 0, promise), version));
+  return write_two(store_, {std::move(entry)});
 }
 
 // What an ended run leaves besides its record.
-void RunBook::add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const {
+Result<void> RunBook::add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const {
   if (run.question) {
-    writes.push_back(
-        put_record(kOpen, key_of(run.id), open_json(run, OpenRun::State::kQuestion, 0, 0ms)));
-    return;
+    SKEIN_ASSIGN(RecordWrite entry,
+                 open_write(key_of(run.id), open_json(run, OpenRun::State::kQuestion, 0, 0ms)));
+    writes.push_back(std::move(entry));
+    return {};
   }
   if (!run.effects.empty()) {
-    writes.push_back(put_record(kOpen, key_of(run.id),
-                                open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise)));
+    SKEIN_ASSIGN(
+        RecordWrite entry,
+        open_write(key_of(run.id), open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise)));
+    writes.push_back(std::move(entry));
   }
   if (auto usage = usage_record(run)) {
     writes.push_back(put_record(kUsage, run.id, std::move(*usage)));
   }
+  return {};
 }
 
 Result<void> RunBook::close_unheld(const Run& run, const OpenRun& open) {
   RecordWrite gone = delete_record(kOpen, open.key);
   gone.expect_version = open.version;
-  std::vector<RecordWrite> writes{run_write(run)};
-  add_end_writes(run, writes);
+  SKEIN_ASSIGN(RecordWrite record, run_write(run));
+  std::vector<RecordWrite> writes{std::move(record)};
+  SKEIN_TRY(add_end_writes(run, writes));
   SKEIN_ASSIGN(const auto request, stop_request(run.id));
   if (request) writes.push_back(delete_record(kStops, request->key));
   // One batch cannot delete and write the same key.
@@ -262,8 +313,9 @@ Result<void> RunBook::close_waiting(const Run& run) {
 Result<void> RunBook::claim_effects(const OpenRun& open) {
   Run run;
   run.id = open.run_id;
-  const RecordWrite claim = put_record(
-      kOpen, open.key, open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise), open.version);
+  SKEIN_ASSIGN(const RecordWrite claim,
+               open_write(open.key, open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise),
+                          open.version));
   SKEIN_TRY(store_.write(std::span(&claim, 1)));
   return {};
 }
@@ -275,8 +327,8 @@ Result<void> RunBook::effects_done(std::string_view run_id) {
     if (!record) return writes;
     SKEIN_ASSIGN(Run run, parse_run(record->bytes));
     run.effects.clear();
-    writes.push_back(run_write(run));
-    writes.back().expect_version = record->version;
+    SKEIN_ASSIGN(RecordWrite done, run_write(run, record->version));
+    writes.push_back(std::move(done));
     return writes;
   });
 }
@@ -298,15 +350,16 @@ Result<void> RunBook::forget(std::string_view run_id) {
   });
 }
 
-RecordWrite RunBook::running_write(const Run& run, LeaseToken token) const {
-  return put_record(kOpen, running_key(run.thread),
+Result<RecordWrite> RunBook::running_write(const Run& run, LeaseToken token) const {
+  return open_write(running_key(run.thread),
                     open_json(run, OpenRun::State::kRunning, token, kEffectsPromise));
 }
 
 Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
                             std::optional<Version> waiting) const {
-  std::vector<RecordWrite> writes{waiting ? run_write(run) : new_run_write(run),
-                                  running_write(run, token)};
+  SKEIN_ASSIGN(RecordWrite record, waiting ? run_write(run) : new_run_write(run));
+  SKEIN_ASSIGN(RecordWrite entry, running_write(run, token));
+  std::vector<RecordWrite> writes{std::move(record), std::move(entry)};
   if (waiting) {
     writes.push_back(delete_record(kOpen, key_of(run.id)));
     writes.back().expect_version = *waiting;
@@ -317,7 +370,9 @@ Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
 }
 
 Result<void> RunBook::begin_first(Writes& store, const Run& run, LeaseToken token) const {
-  std::vector<RecordWrite> writes{new_run_write(run), running_write(run, token)};
+  SKEIN_ASSIGN(RecordWrite record, new_run_write(run));
+  SKEIN_ASSIGN(RecordWrite entry, running_write(run, token));
+  std::vector<RecordWrite> writes{std::move(record), std::move(entry)};
   writes.back().expect_version = 0;
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
@@ -332,31 +387,34 @@ Result<void> RunBook::take_back(Writes& store, const Run& run, LeaseToken token)
   return {};
 }
 
-std::vector<RecordWrite> RunBook::finish_writes(const Run& run, bool heard) const {
-  std::vector<RecordWrite> writes{run_write(run), delete_record(kOpen, running_key(run.thread))};
-  add_end_writes(run, writes);
+Result<std::vector<RecordWrite>> RunBook::finish_writes(const Run& run, bool heard) const {
+  SKEIN_ASSIGN(RecordWrite record, run_write(run));
+  std::vector<RecordWrite> writes{std::move(record), delete_record(kOpen, running_key(run.thread))};
+  SKEIN_TRY(add_end_writes(run, writes));
   if (heard) writes.push_back(delete_record(kStops, key_of(run.id)));
   return writes;
 }
 
 Result<void> RunBook::finish(Writes& store, const Run& run, LeaseToken token, bool heard) const {
-  std::vector<RecordWrite> writes = finish_writes(run, heard);
+  SKEIN_ASSIGN(std::vector<RecordWrite> writes, finish_writes(run, heard));
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};
 }
 
 Result<void> RunBook::put_ended(Writes& store, const Run& run, LeaseToken token) const {
-  std::vector<RecordWrite> writes{new_run_write(run)};
-  add_end_writes(run, writes);
+  SKEIN_ASSIGN(RecordWrite record, new_run_write(run));
+  std::vector<RecordWrite> writes{std::move(record)};
+  SKEIN_TRY(add_end_writes(run, writes));
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};
 }
 
 Result<void> RunBook::take_back_ended(Writes& store, const Run& run, LeaseToken token) const {
-  std::vector<RecordWrite> writes{new_run_write(run)};
-  add_end_writes(run, writes);
+  SKEIN_ASSIGN(RecordWrite record, new_run_write(run));
+  std::vector<RecordWrite> writes{std::move(record)};
+  SKEIN_TRY(add_end_writes(run, writes));
   for (RecordWrite& write : writes) write = delete_record(write.collection, write.key);
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
@@ -364,13 +422,19 @@ Result<void> RunBook::take_back_ended(Writes& store, const Run& run, LeaseToken 
 }
 
 Result<void> RunBook::finish_unfenced(const Run& run, bool heard) {
-  SKEIN_TRY(store_.write(finish_writes(run, heard)));
+  SKEIN_ASSIGN(const std::vector<RecordWrite> writes, finish_writes(run, heard));
+  SKEIN_TRY(store_.write(writes));
   return {};
 }
 
 Result<void> RunBook::put(Writes& store, const KnownRun& known, LeaseToken token) const {
-  std::vector<RecordWrite> writes{run_write(known.run)};
-  writes.back().expect_version = known.version;
+  std::vector<RecordWrite> writes;
+  if (known.counts) {
+    SKEIN_ASSIGN(RecordWrite record, run_write(known.run, known.version));
+    writes.push_back(std::move(record));
+  } else {  // what nobody signed must not become signed by the way
+    writes.push_back(put_record(kRuns, key_of(known.run.id), to_json(known.run), known.version));
+  }
   fence_all(writes, known.run.thread, token);
   SKEIN_TRY(store.write(writes));
   return {};

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "skein/clock.h"
+#include "skein/record_signer.h"
 #include "skein/run.h"
 #include "skein/runner.h"
 #include "skein/store.h"
@@ -32,6 +34,7 @@ struct OpenRun {
   std::int64_t until_ms = 0;  // wall clock: its process promised to say by then that it lives
   std::string key;
   Version version = 0;
+  bool counts = true;  // false: its entry is not signed, and nothing may be done because of it
 
   bool at_work() const { return state == State::kPending || state == State::kRunning; }
 };
@@ -40,14 +43,17 @@ struct OpenRun {
 struct KnownRun {
   Run run;
   Version version = 0;
+  bool counts = true;  // false: it is open, and its record is not signed
 };
 
 // Thread-safe, as the store is.
 class RunBook {
  public:
-  // `process` is whose runs these are.
-  RunBook(Store& store, Clock& clock, std::string process)
-      : store_(store), clock_(clock), process_(std::move(process)) {}
+  // `process` is whose runs these are. Without a signer all records count. With one, entries of
+  // open runs and the records of those runs are signed as they are written.
+  RunBook(Store& store, Clock& clock, std::string process,
+          std::shared_ptr<const RecordSigner> signer = nullptr)
+      : store_(store), clock_(clock), process_(std::move(process)), signer_(std::move(signer)) {}
 
   const std::string& process() const { return process_; }
   bool is_ours(const OpenRun& open) const { return open.process == process_; }
@@ -58,6 +64,16 @@ class RunBook {
 
   Result<std::optional<Run>> find(std::string_view run_id) const;
   Result<std::optional<KnownRun>> find_known(std::string_view run_id) const;
+  // To close it: a run whose record is not signed comes without its question and its effects, so
+  // that nothing is done, or signed, because of them.
+  Result<std::optional<Run>> find_to_close(std::string_view run_id) const;
+  // kConflict: one of the open runs of a thread does not count, so that nobody can tell whose turn
+  // it is.
+  Result<void> check_signed(const std::vector<OpenRun>& open) const;
+  // kConflict: that run does not count.
+  Error inert(std::string_view run_id) const;
+  // Closes a run that does not count as interrupted, without any of its effects.
+  Result<void> discard(Run run, const OpenRun& open);
   Result<std::vector<Run>> list(const RunQuery& query) const;
   Result<std::vector<OpenRun>> open_of(ThreadId thread) const;
   Result<std::vector<OpenRun>> all_open() const;
@@ -117,18 +133,26 @@ class RunBook {
   Result<void> forget_stop_request(const Record& request);
 
  private:
-  RecordWrite run_write(const Run& run) const;
-  RecordWrite new_run_write(const Run& run) const;
-  RecordWrite running_write(const Run& run, LeaseToken token) const;
+  Result<RecordWrite> run_write(const Run& run, std::optional<Version> version = {}) const;
+  Result<RecordWrite> new_run_write(const Run& run) const { return run_write(run, Version{0}); }
+  Result<RecordWrite> open_write(std::string key, std::string json,
+                                 std::optional<Version> version = {}) const;
+  Result<RecordWrite> running_write(const Run& run, LeaseToken token) const;
+  Result<std::vector<OpenRun>> scan_open(std::string_view prefix) const;
   std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
                         std::chrono::milliseconds promise) const;
-  void add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;
-  std::vector<RecordWrite> finish_writes(const Run& run, bool heard) const;
+  Result<void> add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;
+  Result<std::vector<RecordWrite>> finish_writes(const Run& run, bool heard) const;
 
   Store& store_;
   Clock& clock_;
   const std::string process_;
+  const std::shared_ptr<const RecordSigner> signer_;
 };
+
+// Whether somebody may still act because of its record: it has not ended, asks, or has effects
+// left.
+bool is_open(const Run& run);
 
 // The usage record of a run, in the fields that other programs know; nothing when no metric is
 // known.

@@ -52,7 +52,8 @@ class Runner::Impl {
   Impl(Store& store, AgentSource& agents, RunnerOptions options)
       : options_(with_defaults(std::move(options))),
         ids_(*options_.clock, *options_.ids),
-        book_(store, *options_.clock, name_this_process(*options_.clock, *options_.ids)),
+        book_(store, *options_.clock, name_this_process(*options_.clock, *options_.ids),
+              options_.signer),
         turns_(store, book_, options_.lease),
         effects_(store, agents, book_, options_),
         parts_{store, agents, *options_.clock, options_, book_, turns_, effects_},
@@ -90,9 +91,10 @@ class Runner::Impl {
   std::vector<std::shared_ptr<LiveRun>> live_runs();
   Result<std::shared_ptr<LiveRun>> take_on(const Run& run);
   void let_go(const LiveRun& run);
-  Result<void> prepare_opening(Accepted& accepted, const Manifest& thread);
+  void prepare_opening(Accepted& accepted, const Manifest& thread,
+                       const std::vector<OpenRun>& open);
   Result<void> join_queue(Accepted& accepted, bool has_entry);
-  Result<std::vector<std::string>> stop_others(ThreadId thread);
+  Result<std::vector<std::string>> stop_others(const std::vector<OpenRun>& open);
   // Once others can see it: stops those that came before it and that it did not see, or itself for
   // one that came after it.
   void settle_with_others(LiveRun& live);
@@ -173,6 +175,8 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, b
   SKEIN_TRY(check_request(request));
   SKEIN_TRY(parts_.agents.check(request.agent_id));
   SKEIN_ASSIGN(const Manifest thread, thread_for(parts_.store, request));
+  SKEIN_ASSIGN(const auto open, book_.open_of(thread.id));
+  SKEIN_TRY(book_.check_signed(open));
   Run run;
   run.id = ids_.next(thread.id);
   run.thread = thread.id;
@@ -186,7 +190,7 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, b
   run.input = input_json(request.input);
   std::vector<std::string> stopped;
   if (stops_others(request.multitask)) {
-    SKEIN_ASSIGN(stopped, stop_others(thread.id));
+    SKEIN_ASSIGN(stopped, stop_others(open));
   }
   if (request.multitask != Multitask::kRollback) stopped.clear();
   SKEIN_ASSIGN(auto live, take_on(run));
@@ -194,7 +198,7 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, b
                     .run = std::move(run),
                     .request = request,
                     .roll_back = std::move(stopped)};
-  SKEIN_TRY(prepare_opening(accepted, thread));
+  prepare_opening(accepted, thread, open);
   accepted.at_once = at_once && accepted.opening && turns_.is_free(thread.id);
   if (accepted.at_once) return accepted;
   SKEIN_TRY(join_queue(accepted, false));
@@ -204,14 +208,19 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, b
 
 Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_id,
                                                            const RunAnswer& answer) {
-  SKEIN_ASSIGN(auto run, book_.find(run_id));
-  if (!run) return tl::unexpected(no_such_run(run_id));
-  SKEIN_TRY(parts_.agents.check(run->agent_id));
+  SKEIN_ASSIGN(auto known, book_.find_known(run_id));
+  if (!known) return tl::unexpected(no_such_run(run_id));
+  Run* const run = &known->run;
   SKEIN_TRY(check_answer(*run, answer));
-  SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
-  if (!open || open->state != OpenRun::State::kQuestion) {
+  SKEIN_ASSIGN(const auto entries, book_.open_of(run->thread));
+  const auto open = std::find_if(entries.begin(), entries.end(),
+                                 [&](const OpenRun& entry) { return entry.run_id == run_id; });
+  if (open == entries.end() || open->state != OpenRun::State::kQuestion) {
     return tl::unexpected(no_open_question(*run));
   }
+  if (!known->counts || !open->counts) return tl::unexpected(book_.inert(run_id));
+  SKEIN_TRY(book_.check_signed(entries));
+  SKEIN_TRY(parts_.agents.check(run->agent_id));
   // What it asked is stored a moment before it is over here.
   if (const auto before = find_live(run_id)) before->wait_for_end(kLetsGo);
   SKEIN_ASSIGN(auto live, take_on(*run));
@@ -221,16 +230,11 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept_resume(std::string_view run_
   return accepted;
 }
 
-Result<void> Runner::Impl::prepare_opening(Accepted& accepted, const Manifest& thread) {
-  auto open = book_.open_of(thread.id);
-  if (!open) {
-    let_go(*accepted.live);
-    return tl::unexpected(std::move(open).error());
-  }
-  if (!Opening::fits(accepted.request, thread, *open)) return {};
+void Runner::Impl::prepare_opening(Accepted& accepted, const Manifest& thread,
+                                   const std::vector<OpenRun>& open) {
+  if (!Opening::fits(accepted.request, thread, open)) return;
   accepted.opening.emplace(book_, thread, accepted.run, accepted.request.input.messages.front(),
                            parts_.clock.now());
-  return {};
 }
 
 Result<void> Runner::Impl::join_queue(Accepted& accepted, bool has_entry) {
@@ -256,9 +260,8 @@ Result<void> Runner::Impl::join_queue(Accepted& accepted, bool has_entry) {
 }
 
 // Those under way and those that wait, in every process.
-Result<std::vector<std::string>> Runner::Impl::stop_others(ThreadId thread) {
+Result<std::vector<std::string>> Runner::Impl::stop_others(const std::vector<OpenRun>& open) {
   std::vector<std::string> stopped;
-  SKEIN_ASSIGN(const auto open, book_.open_of(thread));
   for (const OpenRun& entry : open) {
     if (!entry.at_work()) continue;
     SKEIN_TRY(cancel(entry.run_id));
@@ -273,7 +276,7 @@ void Runner::Impl::settle_with_others(LiveRun& live) {
   const auto open = book_.open_of(live.thread);
   if (!open) return parts_.log("run " + live.id + ": " + open.error().message);
   for (const OpenRun& entry : *open) {
-    if (!entry.at_work() || entry.run_id == live.id) continue;
+    if (!entry.at_work() || !entry.counts || entry.run_id == live.id) continue;
     if (entry.run_id < live.id) {
       if (const auto stopped = cancel(entry.run_id); !stopped) {
         parts_.log("run " + entry.run_id + ": " + stopped.error().message);
@@ -383,6 +386,10 @@ Result<bool> Runner::Impl::cancel(std::string_view run_id, const CancelOptions& 
   if (!run) return tl::unexpected(no_such_run(run_id));
   SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
   if (!open || open->state == OpenRun::State::kEffects) return false;
+  if (!open->counts) {
+    SKEIN_TRY(book_.discard(*run, *open));
+    return true;
+  }
   if (open->state == OpenRun::State::kQuestion) {
     SKEIN_TRY(drop_question(parts_, *open, {ErrorCode::kConflict, "a person stopped the run"}));
     return true;
@@ -402,9 +409,10 @@ Result<Run> Runner::Impl::wait(std::string_view run_id, const std::stop_token& s
     live->wait_for_change(view.changes, std::chrono::seconds(1), stop);
   }
   while (true) {
-    SKEIN_ASSIGN(auto run, book_.find(run_id));
-    if (!run) return tl::unexpected(no_such_run(run_id));
-    if (run->ended() || stop.stop_requested()) return std::move(*run);
+    SKEIN_ASSIGN(auto known, book_.find_known(run_id));
+    if (!known) return tl::unexpected(no_such_run(run_id));
+    if (known->run.ended() || stop.stop_requested()) return std::move(known->run);
+    if (!known->counts) return tl::unexpected(book_.inert(run_id));  // nobody will end it
     pause_for(options_.look_up, stop);
   }
 }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "core/json_object.h"
@@ -43,10 +44,12 @@ class Scheduler::Impl {
     std::vector<Trigger> triggers;
     SKEIN_TRY(scan_prefix(store_, kTriggers, "", [&](const Record& record) {
       auto trigger = parse_trigger(record);
-      if (trigger) {
-        triggers.push_back(std::move(*trigger));
-      } else {
+      if (!trigger) {
         log(trigger.error().message);
+      } else if (record_counts(options_.signer.get(), kTriggers, record)) {
+        triggers.push_back(std::move(*trigger));
+      } else if (inert_.insert(record.key).second) {
+        log(shown(*trigger) + " never fires: " + options_.signer->why_inert());
       }
       return true;
     }));
@@ -156,6 +159,7 @@ class Scheduler::Impl {
   const Start start_;
   const SchedulerOptions options_;
   Clock& clock_;
+  std::set<std::string> inert_;  // triggers that were logged as such
 };
 
 Scheduler::Scheduler(Store& store, Start start, SchedulerOptions options)

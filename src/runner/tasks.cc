@@ -135,13 +135,17 @@ Result<Task> Tasks::create(const NewTask& wanted) {
   // task that nobody can work on.
   SKEIN_ASSIGN(const Manifest thread, ThreadManager(store_).create(conversation));
   task.thread = thread.id;
-  const RecordWrite write = put_record(kCollection, task.id, task_json(task), Version{0});
+  SKEIN_ASSIGN(const RecordWrite write,
+               put_signed(signer_.get(), kCollection, task.id, task_json(task), Version{0}));
   SKEIN_TRY(store_.write({&write, 1}));
   return task;
 }
 
-Result<TaskInfo> Tasks::info_of(Task task) {
+Result<TaskInfo> Tasks::info_of(const Record& record, Task task) {
   TaskInfo info{.task = std::move(task)};
+  if (!record_counts(signer_.get(), kCollection, record)) {
+    info.problem = record_is_inert(*signer_, "task " + quote(info.task.id)).message;
+  }
   SKEIN_ASSIGN(const auto thread, store_.get(info.task.thread));
   info.thread_gone = !thread;
   SKEIN_ASSIGN(std::vector<Run> runs, runner_.list({.thread = info.task.thread, .limit = 1}));
@@ -152,20 +156,22 @@ Result<TaskInfo> Tasks::info_of(Task task) {
 
 Result<std::vector<TaskInfo>> Tasks::list(const std::optional<std::string>& agent_id,
                                           std::size_t limit) {
-  std::vector<Task> tasks;
+  std::vector<std::pair<Record, Task>> tasks;
   SKEIN_TRY(scan_prefix(
       store_, kCollection, "",
       [&](const Record& record) {
         if (tasks.size() >= limit) return false;
         auto task = parse_task(record);
         // One that cannot be read is not in the way of the others; `show` says what is wrong.
-        if (task && (!agent_id || task->agent_id == *agent_id)) tasks.push_back(std::move(*task));
+        if (task && (!agent_id || task->agent_id == *agent_id)) {
+          tasks.emplace_back(record, std::move(*task));
+        }
         return true;
       },
       Direction::kBackward));
   std::vector<TaskInfo> infos;
-  for (Task& task : tasks) {
-    SKEIN_ASSIGN(TaskInfo info, info_of(std::move(task)));
+  for (auto& [record, task] : tasks) {
+    SKEIN_ASSIGN(TaskInfo info, info_of(record, std::move(task)));
     infos.push_back(std::move(info));
   }
   return infos;
@@ -174,12 +180,13 @@ Result<std::vector<TaskInfo>> Tasks::list(const std::optional<std::string>& agen
 Result<TaskInfo> Tasks::show(std::string_view id) {
   SKEIN_ASSIGN(const Record record, get_task(store_, id));
   SKEIN_ASSIGN(Task task, parse_task(record));
-  return info_of(std::move(task));
+  return info_of(record, std::move(task));
 }
 
 Result<RunRequest> Tasks::request(std::string_view id, std::string_view text) {
   SKEIN_ASSIGN(const TaskInfo info, show(id));
   const Task& task = info.task;
+  if (!info.problem.empty()) return fail(ErrorCode::kConflict, info.problem);
   if (info.status == TaskStatus::kCancelled) {
     return fail(ErrorCode::kConflict,
                 "task " + quote(task.id) + " was cancelled at " + task.cancelled_at.str());
@@ -203,7 +210,11 @@ Result<TaskInfo> Tasks::cancel(std::string_view id) {
     SKEIN_ASSIGN(Task task, parse_task(record));
     if (task.cancelled_at.is_set()) return std::vector<RecordWrite>();
     task.cancelled_at = clock_.now();
-    return std::vector{put_record(kCollection, task.id, task_json(task), record.version)};
+    // What nobody signed must not become signed by the way.
+    const bool counts = record_counts(signer_.get(), kCollection, record);
+    SKEIN_ASSIGN(RecordWrite write, put_signed(counts ? signer_.get() : nullptr, kCollection,
+                                               task.id, task_json(task), record.version));
+    return std::vector{std::move(write)};
   }));
   SKEIN_ASSIGN(TaskInfo info, show(id));
   if (info.last_run && (!info.last_run->ended() || info.last_run->question)) {
@@ -220,9 +231,10 @@ Result<TaskInfo> Tasks::cancel(std::string_view id) {
   return info;
 }
 
-Result<std::string> task_context(Store& store, std::string_view task_id) {
+Result<std::string> task_context(Store& store, std::string_view task_id,
+                                 const RecordSigner* signer) {
   SKEIN_ASSIGN(const auto record, find_task(store, task_id));
-  if (!record) return std::string();
+  if (!record || !record_counts(signer, kCollection, *record)) return std::string();
   SKEIN_ASSIGN(const Task task, parse_task(*record));
   std::string text = "You are working on the task " + task.id;
   if (!task.title.empty()) text += ", " + quoted_name(task.title);
@@ -239,6 +251,7 @@ std::string to_json(const TaskInfo& info) {
   more.add("status", to_string(info.status));
   if (info.last_run) more.add_json("lastRun", to_json(*info.last_run));
   if (info.thread_gone) more.add("threadGone", true);
+  if (!info.problem.empty()) more.add("problem", info.problem);
   return object + "," + more.str().substr(1);
 }
 

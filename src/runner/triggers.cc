@@ -24,9 +24,14 @@ Result<void> check_text(std::string_view what, std::string_view text, std::size_
                                        std::to_string(limit) + " bytes, got " + quote(text));
 }
 
-Result<TriggerInfo> info_of(Store& store, Trigger trigger, Timestamp now) {
+Result<TriggerInfo> info_of(Store& store, const RecordSigner* signer, const Record& record,
+                            Trigger trigger, Timestamp now) {
   TriggerInfo info{.trigger = std::move(trigger)};
   SKEIN_ASSIGN(info.last, last_firing(store, info.trigger));
+  if (!record_counts(signer, kTriggers, record)) {
+    info.problem = "never fires: " + signer->why_inert();
+    return info;
+  }
   const auto schedule = Schedule::of(info.trigger);
   if (!schedule) {
     info.problem = schedule.error().message;
@@ -76,22 +81,23 @@ Result<Trigger> Triggers::add(const NewTrigger& wanted) {
     return fail(ErrorCode::kInvalid,
                 "there may be at most " + std::to_string(limits::kMaxTriggers) + " triggers");
   }
-  const RecordWrite write = put_record(kTriggers, trigger.id, trigger_json(trigger), Version{0});
+  SKEIN_ASSIGN(const RecordWrite write,
+               put_signed(signer_.get(), kTriggers, trigger.id, trigger_json(trigger), Version{0}));
   SKEIN_TRY(store_.write({&write, 1}));
   return trigger;
 }
 
 Result<std::vector<TriggerInfo>> Triggers::list() {
-  std::vector<Trigger> triggers;
+  std::vector<std::pair<Record, Trigger>> triggers;
   SKEIN_TRY(scan_prefix(store_, kTriggers, "", [&](const Record& record) {
     // One that cannot be read is not in the way of the others; `show` says what is wrong.
-    if (auto trigger = parse_trigger(record)) triggers.push_back(std::move(*trigger));
+    if (auto trigger = parse_trigger(record)) triggers.emplace_back(record, std::move(*trigger));
     return true;
   }));
   std::vector<TriggerInfo> infos;
   const Timestamp now = clock_.now();
-  for (Trigger& trigger : triggers) {
-    SKEIN_ASSIGN(TriggerInfo info, info_of(store_, std::move(trigger), now));
+  for (auto& [record, trigger] : triggers) {
+    SKEIN_ASSIGN(TriggerInfo info, info_of(store_, signer_.get(), record, std::move(trigger), now));
     infos.push_back(std::move(info));
   }
   return infos;
@@ -100,7 +106,7 @@ Result<std::vector<TriggerInfo>> Triggers::list() {
 Result<TriggerInfo> Triggers::show(std::string_view id) {
   SKEIN_ASSIGN(const Record record, get_trigger(store_, id));
   SKEIN_ASSIGN(Trigger trigger, parse_trigger(record));
-  return info_of(store_, std::move(trigger), clock_.now());
+  return info_of(store_, signer_.get(), record, std::move(trigger), clock_.now());
 }
 
 Result<Trigger> Triggers::remove(std::string_view id) {

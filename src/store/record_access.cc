@@ -56,6 +56,23 @@ RecordWrite delete_record(std::string_view collection, std::string key) {
           .fence = std::nullopt};
 }
 
+bool record_counts(const RecordSigner* signer, std::string_view collection, const Record& record) {
+  return signer == nullptr || signer->verifies(collection, record.key, record.bytes);
+}
+
+Result<RecordWrite> put_signed(const RecordSigner* signer, std::string_view collection,
+                               std::string key, std::string json,
+                               std::optional<Version> expect_version) {
+  if (signer != nullptr) {
+    SKEIN_ASSIGN(json, signer->sign(collection, key, json));
+  }
+  return put_record(collection, std::move(key), std::move(json), expect_version);
+}
+
+Error record_is_inert(const RecordSigner& signer, std::string_view what) {
+  return {ErrorCode::kConflict, std::string(what) + " has no effect: " + signer.why_inert()};
+}
+
 Result<void> write_again_on_conflict(
     Store& store, const std::function<Result<std::vector<RecordWrite>>()>& make) {
   for (int attempt = 1;; ++attempt) {

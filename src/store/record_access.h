@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "skein/record_signer.h"
 #include "skein/store.h"
 
 namespace skein {
@@ -20,6 +21,17 @@ Result<void> scan_prefix(Store& store, std::string_view collection, std::string_
 RecordWrite put_record(std::string_view collection, std::string key, std::string bytes,
                        std::optional<Version> expect_version = std::nullopt);
 RecordWrite delete_record(std::string_view collection, std::string key);
+
+// --- Records that make Skein act; a signer of nullptr: all of them count ---
+
+// Whether it may have an effect.
+bool record_counts(const RecordSigner* signer, std::string_view collection, const Record& record);
+// A record that counts. Fails as the signer does.
+Result<RecordWrite> put_signed(const RecordSigner* signer, std::string_view collection,
+                               std::string key, std::string json,
+                               std::optional<Version> expect_version = std::nullopt);
+// kConflict: that record does not count. `what` names it: "task …".
+Error record_is_inert(const RecordSigner& signer, std::string_view what);
 
 // Writes what `make` reads and makes; again, when others wrote in between.
 Result<void> write_again_on_conflict(Store& store,

@@ -85,6 +85,7 @@ RunnerOptions runner_options(const DemoPlay::Parts& parts) {
   options.ids = &parts.ids;
   options.effect_threads = 1;
   options.titles = false;
+  options.signer = parts.settings.signer;
   return options;
 }
 
@@ -96,7 +97,7 @@ DemoPlay::DemoPlay(const Parts& parts, DemoRepository repository)
       player_(parts.clock, parts.seed),
       runner_(parts.store, player_, runner_options(parts)),
       manager_(parts.store, {.clock = &parts.clock, .ids = &parts.ids}),
-      tasks_(parts.store, runner_, player_, parts.clock, parts.ids),
+      tasks_(parts.store, runner_, player_, parts.clock, parts.ids, parts.settings.signer),
       items_(parts.store, work_place(parts.settings), parts.clock, parts.ids),
       sessions_(parts.store, work_place(parts.settings), parts.clock, parts.ids),
       checkpoints_(checkpoints_options(parts)) {
@@ -350,7 +351,7 @@ Result<void> DemoPlay::checkpoint(const DemoStep& step) {
 }
 
 Result<DemoSummary> DemoPlay::summary() {
-  Triggers triggers(parts_.store, parts_.clock, parts_.ids);
+  Triggers triggers(parts_.store, parts_.clock, parts_.ids, parts_.settings.signer);
   SKEIN_TRY(triggers.add({.agent_id = "nightly",
                           .cron = "0 2 * * *",
                           .text = "Compare the feed with yesterday's.",

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "api/transfer/carry.h"
+#include "api/unsigned_records.h"
 #include "core/quote.h"
 #include "core/sha256.h"
 #include "core/try.h"
@@ -120,6 +121,11 @@ class EventSource {
   Timestamp last_time_;
 };
 
+// As it arrives elsewhere: a signature is for one workspace of one user.
+std::string portable_bytes(std::string_view collection, const Record& record) {
+  return is_signed_collection(collection) ? without_signature(record.bytes) : record.bytes;
+}
+
 // Sums a store up.
 class Reader {
  public:
@@ -132,7 +138,7 @@ class Reader {
       SKEIN_TRY(scan_prefix(store_, collection, "", [&](const Record& record) {
         add_text(collection);
         add_text(record.key);
-        add_text(record.bytes);
+        add_text(portable_bytes(collection, record));
         ++contents_.records;
         return true;
       }));
@@ -270,9 +276,10 @@ Result<void> Migration::copy_page(const std::vector<Manifest>& threads) {
 
 Result<void> Migration::write_singly(const std::string& collection, const Record& record) {
   SKEIN_ASSIGN(const auto stored, find_record(to_, collection, record.key));
-  if (stored && stored->bytes == record.bytes) return {};
+  const std::string bytes = portable_bytes(collection, record);
+  if (stored && portable_bytes(collection, *stored) == bytes) return {};
   if (stored) return fail(ErrorCode::kConflict, "there is another one of that name; left as it is");
-  const RecordWrite write = put_record(collection, record.key, record.bytes, 0);
+  const RecordWrite write = put_record(collection, record.key, bytes, 0);
   SKEIN_TRY(to_.write(std::span(&write, 1)));
   ++summary_.records;
   return {};
@@ -282,7 +289,7 @@ Result<void> Migration::write_records(const std::string& collection,
                                       const std::vector<Record>& records) {
   std::vector<RecordWrite> writes;
   for (const Record& record : records)
-    writes.push_back(put_record(collection, record.key, record.bytes, 0));
+    writes.push_back(put_record(collection, record.key, portable_bytes(collection, record), 0));
   if (const auto written = to_.write(writes)) {
     summary_.records += records.size();
     return {};

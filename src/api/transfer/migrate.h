@@ -40,7 +40,8 @@ struct MigrateSummary {
 };
 
 // Copies threads with their ids, times, fields, events and keys, and the records of all
-// collections; not leases, and nothing that is derived. Whatever is there already stays as it is:
+// collections; not leases, nothing that is derived, and no signatures of records: those that make
+// Skein act arrive unsigned. Whatever is there already stays as it is:
 // doing it again goes on where it was interrupted. Then both stores are read in full and compared.
 // Nobody should write to either meanwhile. kIo: one of the stores fails.
 Result<MigrateSummary> migrate_store(Store& from, Store& to, const MigrateOptions& options);

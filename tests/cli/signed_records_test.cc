@@ -1,0 +1,250 @@
+// A database that came with a folder: what in it would act does nothing until its user signs it.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "api/signing_secret.h"
+#include "api/unsigned_records.h"
+#include "runner/trigger_records.h"
+#include "serving.h"
+#include "support/builders.h"
+#include "support/expect.h"
+
+namespace skein::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kTrust = "skein trust";
+
+// Signs everything in the store of that workspace, as the user of this test.
+void sign_all(const fs::path& workspace, const std::string& url) {
+  Settings settings;
+  settings.workspace = workspace;
+  settings.store_url = url;
+  const auto signer = workspace_signer(settings);
+  const auto store = must(open_store(url));
+  must(sign_records(*store, *signer, must(list_unsigned_records(*store, *signer))));
+}
+
+// `workspace_` has a database that somebody else made: with another secret, at the same path.
+class HostileDatabase : public testing::Test {
+ protected:
+  // As whoever made the database.
+  Ran as_maker(std::vector<std::string> arguments) const {
+    return Running({.folder = workspace_.path(),
+                    .arguments = std::move(arguments),
+                    .environment = {"XDG_CONFIG_HOME=" + maker_.path().string()}})
+        .finish();
+  }
+  std::string url() const { return "sqlite:" + (workspace_.path() / ".skein/skein.db").string(); }
+  std::size_t count(std::string_view collection) const {
+    return scan_all(*must(open_store(url())), collection).size();
+  }
+
+  const Workspace workspace_;
+  const TempDir maker_;
+};
+
+TEST_F(HostileDatabase, KeyAuthenticatesNobodyAndKeepsTheServerClosed) {
+  const std::string key = as_maker({"key", "create", "--access", "admin"}).out_line();
+  ASSERT_THAT(key, testing::StartsWith("skein_"));
+  const Serving server(workspace_);
+  EXPECT_EQ(server.ask("GET", "/metrics", {}, key).status, 401);
+  EXPECT_EQ(server.ask("GET", "/metrics").status, 401);
+  EXPECT_EQ(server.ask("POST", "/threads", "{}").status, 401);
+  const Ran listed = workspace_.run({"key", "list"});
+  EXPECT_THAT(listed.out, HasSubstr("not signed"));
+  EXPECT_THAT(listed.err, HasSubstr(kTrust));
+  EXPECT_FALSE(workspace_.run({"key", "list", "--json"}).json().at(0).at("signed").as_bool());
+  // A key of the user's own is the way in.
+  const std::string own = workspace_.run({"key", "create", "--access", "admin"}).out_line();
+  while (server.ask("GET", "/metrics", {}, own).status != 200) std::this_thread::sleep_for(10ms);
+  EXPECT_EQ(server.ask("GET", "/metrics", {}, key).status, 401);
+  sign_all(workspace_.path(), url());
+  while (server.ask("GET", "/metrics", {}, key).status != 200) std::this_thread::sleep_for(10ms);
+}
+
+TEST_F(HostileDatabase, TriggerThatIsDueDoesNotFire) {
+  workspace_.create();
+  // Both have been due every minute for three minutes; the scheduler comes to theirs first.
+  const auto due = [](const char* id, const char* text) {
+    Trigger trigger;
+    trigger.id = id;
+    trigger.agent_id = "echo";
+    trigger.cron = "* * * * *";
+    trigger.zone = "UTC";
+    trigger.text = text;
+    trigger.created_at = {system_clock().now().us - 180'000'000};
+    return record("triggers", id, trigger_json(trigger));
+  };
+  {
+    const auto store = must(open_store(url()));
+    must(store->write(std::vector{due("trigger-0000000000000002", "ours")}));
+  }
+  sign_all(workspace_.path(), url());
+  {
+    const auto store = must(open_store(url()));
+    must(store->write(std::vector{due("trigger-0000000000000001", "theirs")}));
+  }
+  Serving server(workspace_);
+  while (count("trigger_firings") == 0) std::this_thread::sleep_for(10ms);
+  const Ran ran = server.stop();
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("trigger-0000000000000001 never fires"), HasSubstr(kTrust),
+                             HasSubstr("1 records are not signed")));
+  for (const Record& firing : scan_all(*must(open_store(url())), "trigger_firings")) {
+    EXPECT_THAT(firing.key, testing::StartsWith("trigger-0000000000000002/"));
+  }
+  EXPECT_THAT(workspace_.run({"trigger", "list"}).out, HasSubstr(kTrust));
+}
+
+TEST_F(HostileDatabase, TaskIsRefused) {
+  const std::string task = as_maker({"task", "create", "echo", "Send it", "--later"}).out_line();
+  const Ran refused = workspace_.run({"task", "run", task});
+  EXPECT_EQ(refused.code, 4) << refused;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr(task), HasSubstr(kTrust)));
+  EXPECT_THAT(workspace_.run({"task", "list"}).err, HasSubstr(kTrust));
+  EXPECT_EQ(count("runs"), 0U);
+}
+
+TEST_F(HostileDatabase, QuestionIsNotAnsweredAndItsThreadTakesNoRuns) {
+  const Ran demo = as_maker({"demo", ".", "--json"});
+  ASSERT_EQ(demo.code, 0) << demo;
+  const std::string run(demo.json().at("waitingRun").as_string());
+  const Ran refused = workspace_.run({"runs", "resume", run, "--yes"});
+  EXPECT_EQ(refused.code, 4) << refused;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr(run), HasSubstr(kTrust)));
+  const auto shown = workspace_.run({"runs", "show", run, "--json"}).json();
+  const std::string thread(shown.at("threadId").as_string());
+  const std::string agent(shown.at("agentId").as_string());
+  EXPECT_TRUE(shown.at("question").is_object());
+  const Ran more = workspace_.run({"run", agent, "--thread", thread, "hello"});
+  EXPECT_EQ(more.code, 4) << more;
+  EXPECT_THAT(more.err, AllOf(HasSubstr(thread), HasSubstr(run), HasSubstr(kTrust)));
+  EXPECT_EQ(workspace_.run({"runs", "cancel", run}).code, 0);
+  EXPECT_EQ(workspace_.run({"run", agent, "--thread", thread, "hello"}).code, 0);
+}
+
+TEST_F(HostileDatabase, DoctorListsWhatIsNotSigned) {
+  as_maker({"key", "create", "--access", "admin", "--name", "backdoor"});
+  as_maker({"trigger", "add", "echo", "* * * * *", "Good morning"});
+  const Ran doctor = workspace_.run({"doctor"});
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr("backdoor"), HasSubstr("Good morning"),
+                                HasSubstr("repair: skein trust"),
+                                HasSubstr("2 records that are not signed"), HasSubstr("healthy")));
+  EXPECT_EQ(workspace_.run({"doctor", "--json"}).json().at("unsigned"), 2);
+  sign_all(workspace_.path(), url());
+  EXPECT_THAT(workspace_.run({"doctor"}).out, Not(HasSubstr("not signed")));
+}
+
+// --- What the user made ---
+
+class OwnDatabase : public OnEveryBackend {};
+INSTANTIATE_ON_EVERY_BACKEND(OwnDatabase);
+
+TEST_P(OwnDatabase, KeepsWorkingFromProcessToProcess) {
+  const std::string key = workspace_.run({"key", "create", "--access", "admin"}).out_line();
+  const std::string task =
+      workspace_.run({"task", "create", "echo", "Write it", "--later"}).out_line();
+  ASSERT_EQ(workspace_.run({"trigger", "add", "echo", "@yearly", "Happy new year"}).code, 0);
+  EXPECT_THAT(workspace_.run({"task", "run", task}).out, HasSubstr("Write it"));
+  EXPECT_THAT(workspace_.run({"trigger", "list"}).out, Not(HasSubstr(kTrust)));
+  const Serving server(workspace_);
+  EXPECT_EQ(server.ask("GET", "/metrics", {}, key).status, 200);
+  EXPECT_EQ(server.ask("GET", "/metrics").status, 401);
+}
+
+TEST(CopiedWorkspace, IsInertUntilItIsSigned) {
+  const Workspace workspace;
+  const std::string key = workspace.run({"key", "create", "--access", "admin"}).out_line();
+  const std::string task =
+      workspace.run({"task", "create", "echo", "Write it", "--later"}).out_line();
+  const Workspace copy;
+  fs::copy(workspace.path() / ".skein", copy.path() / ".skein",
+           fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  EXPECT_EQ(copy.run({"task", "run", task}).code, 4);
+  {
+    const Serving server(copy);
+    EXPECT_EQ(server.ask("GET", "/metrics", {}, key).status, 401);
+  }
+  sign_all(copy.path(), "sqlite:" + (copy.path() / ".skein/skein.db").string());
+  EXPECT_EQ(copy.run({"task", "run", task}).code, 0);
+  const Serving server(copy);
+  EXPECT_EQ(server.ask("GET", "/metrics", {}, key).status, 200);
+}
+
+TEST(SigningSecret, IsMadeOnlyByWhatSigns) {
+  const Workspace workspace;
+  const TempDir user;
+  const auto run = [&](std::vector<std::string> arguments) {
+    return Running({.folder = workspace.path(),
+                    .arguments = std::move(arguments),
+                    .environment = {"XDG_CONFIG_HOME=" + user.path().string()}})
+        .finish();
+  };
+  const std::string thread = run({"thread", "create"}).out_line();
+  for (const std::vector<std::string>& plain :
+       {std::vector<std::string>{"thread", "append", thread, "--text", "hi"},
+        {"thread", "list"},
+        {"key", "list"},
+        {"trigger", "list"},
+        {"task", "list"},
+        {"runs", "list"},
+        {"doctor"}}) {
+    const Ran ran = run(plain);
+    EXPECT_EQ(ran.code, 0) << ran;
+  }
+  EXPECT_TRUE(fs::is_empty(user.path()));
+  EXPECT_EQ(run({"run", "echo", "hi"}).code, 0);
+  EXPECT_TRUE(fs::is_regular_file(user.path() / "skein/secret"));
+}
+
+TEST(SigningSecret, ThatOthersCanReadStopsWhatSignsAndNothingElse) {
+  const Workspace workspace;
+  const TempDir user;
+  const auto run = [&](std::vector<std::string> arguments) {
+    return Running({.folder = workspace.path(),
+                    .arguments = std::move(arguments),
+                    .environment = {"XDG_CONFIG_HOME=" + user.path().string()}})
+        .finish();
+  };
+  ASSERT_EQ(run({"run", "echo", "hi"}).code, 0);
+  fs::permissions(user.path() / "skein/secret", fs::perms(0644));
+  const Ran refused = run({"run", "echo", "hi"});
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err, HasSubstr("chmod 600"));
+  EXPECT_EQ(run({"thread", "list"}).code, 0);
+}
+
+TEST(Migrating, LeavesSignaturesBehindAndEndsWithTheCommandThatSigns) {
+  const Workspace workspace;
+  workspace.run({"key", "create", "--access", "admin"});
+  const std::string from = "sqlite:" + (workspace.path() / ".skein/skein.db").string();
+  const std::string to = "jsonl:" + (workspace.path() / "copy").string();
+  const Ran ran = workspace.run({"migrate", "--from", from, "--to", to});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_THAT(ran.out, HasSubstr("they are the same"));
+  EXPECT_THAT(ran.out, testing::EndsWith("trust\n"));
+  EXPECT_THAT(scan_all(*must(open_store(to)), "keys").front().bytes, Not(HasSubstr("hmac")));
+  EXPECT_THAT(workspace.run({"key", "list", "--store", to}).out, HasSubstr("not signed"));
+  // Signed there, the two are still the same.
+  sign_all(workspace.path(), to);
+  const Ran again = workspace.run({"migrate", "--from", from, "--to", to, "--json"});
+  EXPECT_EQ(again.code, 0) << again;
+  EXPECT_EQ(again.json().at("unsigned"), 0);
+  // Outside every workspace nothing needs a signature.
+  const TempDir elsewhere;
+  const Ran out = workspace.run(
+      {"migrate", "--from", from, "--to", "sqlite:" + (elsewhere.path() / "x.db").string()});
+  EXPECT_THAT(out.out, Not(HasSubstr("not signed")));
+}
+
+}  // namespace
+}  // namespace skein::test
