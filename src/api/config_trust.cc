@@ -20,21 +20,30 @@ std::string allowed_by(std::string_view name, std::string_view value) {
 
 }  // namespace
 
-Result<ConfigReview> review_config(Trust& trust, const std::filesystem::path& file,
-                                   ConfigFile& config) {
-  ConfigReview review;
-  std::vector<std::string> ignored;
+std::vector<Definition> config_definitions(const std::filesystem::path& file,
+                                           const ConfigFile& config) {
+  std::vector<Definition> definitions;
   for (const char* name : kCovered) {
     const auto found = config.members.find(name);
     if (found == config.members.end()) continue;
-    Definition definition{fmt::format("config:{}", name),
-                          sha256_hex(found->second),
-                          file.string(),
-                          {allowed_by(name, found->second)}};
+    definitions.push_back({fmt::format("config:{}", name),
+                           sha256_hex(found->second),
+                           file.string(),
+                           {allowed_by(name, found->second)}});
+  }
+  return definitions;
+}
+
+Result<ConfigReview> review_config(Trust& trust, const std::filesystem::path& file,
+                                   ConfigFile& config) {
+  ConfigReview review;
+  review.definitions = config_definitions(file, config);
+  std::vector<std::string> ignored;
+  for (const Definition& definition : review.definitions) {
     SKEIN_ASSIGN(const TrustState state, trust.state(definition.name, definition.digest));
-    review.definitions.push_back(std::move(definition));
     if (state == TrustState::kTrusted) continue;
-    if (config.store && found->first == "store") {
+    const std::string name = definition.name.substr(definition.name.find(':') + 1);
+    if (name == "store") {
       review.untrusted_store = config.store;
     } else {
       ignored.push_back(fmt::format("\"{}\"", name));

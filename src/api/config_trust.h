@@ -17,6 +17,10 @@ struct ConfigReview {
   std::string notice;                          // what was ignored, on one line; empty: nothing
 };
 
+// The members that need trust, as `config` has them.
+std::vector<Definition> config_definitions(const std::filesystem::path& file,
+                                           const ConfigFile& config);
+
 // Drops the members that have no effect from `config`: "server" always, and those that need trust
 // and do not have it.
 Result<ConfigReview> review_config(Trust& trust, const std::filesystem::path& file,

@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "api/agent_trust.h"
+#include "api/agents.h"
 #include "api/config_file.h"
+#include "api/config_trust.h"
 #include "api/file_change.h"
 #include "api/user_folders.h"
 #include "core/file.h"
@@ -134,6 +137,63 @@ Result<void> check_agents(const Settings& settings, const fs::path& file, const 
   return {};
 }
 
+Result<fs::path> write_configured(const Settings& settings, std::string_view id,
+                                  const Json& definition,
+                                  const std::optional<std::string>& system_text,
+                                  const fs::path& file) {
+  if (system_text) {
+    return fail(ErrorCode::kInvalid, "the agent " + quote(id) + " stands in " + file.string() +
+                                         ": give its prompt with --system");
+  }
+  SKEIN_ASSIGN(const Json config, read_config_object(file));
+  SKEIN_ASSIGN(const Json edited, with_member(config, {"agents", std::string(id)}, definition));
+  return write_config(settings, ConfigOwner::kWorkspace, edited, "agents");
+}
+
+// Whether the user may be taken to know all of an agent's definition: they made it, or trusted it.
+bool agent_is_known(const Settings& settings, std::string_view id) {
+  const auto agent = workspace_agents(settings).get(id);
+  if (!agent) return agent.error().code == ErrorCode::kNotFound;
+  return check_agent_trust(settings, *agent).has_value();
+}
+
+// Reads what was just written, so that exactly those bytes are trusted.
+Result<void> trust_agent(Settings settings, std::string_view id) {
+  if (settings.trust == nullptr || settings.config_is_explicit) return {};
+  if (settings.config_file) {
+    SKEIN_ASSIGN(ConfigFile config, read_config(*settings.config_file));
+    settings.agents = std::move(config.agents);
+  }
+  SKEIN_ASSIGN(const AgentDefinition agent, workspace_agents(settings).get(id));
+  SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, settings.trust->workspace()));
+  if (definitions.empty()) return {};
+  return settings.trust->grant(definitions);
+}
+
+Result<std::optional<Definition>> member_definition(const fs::path& file, const std::string& text,
+                                                    std::string_view member) {
+  SKEIN_ASSIGN(const ConfigFile config, parse_config(file, text));
+  for (Definition& definition : config_definitions(file, config)) {
+    if (definition.name == "config:" + std::string(member)) return std::optional(definition);
+  }
+  return std::optional<Definition>();
+}
+
+// Trusts a member that the user just wrote. Of an object they may have written a part only: it is
+// trusted if what was there before was.
+Result<void> trust_member(const Settings& settings, const fs::path& file, const Json& before,
+                          const std::string& after, std::string_view member) {
+  if (settings.trust == nullptr || settings.config_is_explicit) return {};
+  SKEIN_ASSIGN(const auto now, member_definition(file, after, member));
+  if (!now) return {};
+  SKEIN_ASSIGN(const auto old, member_definition(file, std::string(before.text()), member));
+  if (old && json_at(after, {std::string(member)})->starts_with('{')) {
+    SKEIN_ASSIGN(const TrustState state, settings.trust->state(old->name, old->digest));
+    if (state != TrustState::kTrusted) return {};
+  }
+  return settings.trust->grant({*now});
+}
+
 }  // namespace
 
 Result<AgentPlace> find_agent_definition(const Settings& settings, std::string_view id) {
@@ -167,16 +227,13 @@ Result<fs::path> write_agent_definition(const Settings& settings, std::string_vi
   auto place = find_agent_definition(settings, id);
   if (!place && place.error().code != ErrorCode::kNotFound) return tl::unexpected(place.error());
   if (!place) place = AgentPlace{.file = agent_folder(settings, id) / "agent.json"};
-  if (!place->configured) {
-    return write_file_definition(settings, id, definition, system_text, *place);
-  }
-  if (system_text) {
-    return fail(ErrorCode::kInvalid, "the agent " + quote(id) + " stands in " +
-                                         place->file.string() + ": give its prompt with --system");
-  }
-  SKEIN_ASSIGN(const Json config, read_config_object(place->file));
-  SKEIN_ASSIGN(const Json edited, with_member(config, {"agents", std::string(id)}, definition));
-  return write_config(settings, ConfigOwner::kWorkspace, edited, "agents");
+  const bool known = agent_is_known(settings, id);
+  SKEIN_ASSIGN(fs::path file,
+               place->configured
+                   ? write_configured(settings, id, definition, system_text, place->file)
+                   : write_file_definition(settings, id, definition, system_text, *place));
+  if (known) SKEIN_TRY(trust_agent(settings, id));
+  return file;
 }
 
 Result<fs::path> remove_agent_definition(const Settings& settings, std::string_view id) {
@@ -250,7 +307,10 @@ Result<fs::path> write_config(const Settings& settings, ConfigOwner owner, const
   SKEIN_ASSIGN(const ConfigFile checked, parse_config(file, config.text()));
   SKEIN_TRY(check_values(file, checked));
   if (member == "agents") SKEIN_TRY(check_agents(settings, file, before, config));
-  SKEIN_TRY(replace(file, indented_json(config.text()) + "\n"));
+  const std::string text = indented_json(config.text()) + "\n";
+  SKEIN_TRY(replace(file, text));
+  if (owner == ConfigOwner::kWorkspace)
+    SKEIN_TRY(trust_member(settings, file, before, text, member));
   return file;
 }
 

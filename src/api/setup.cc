@@ -165,7 +165,7 @@ std::vector<SetupCheck> check_agents(const Settings& settings) {
 
 SetupCheck check_trust(const Settings& settings) {
   if (settings.trust == nullptr) return {"trust", State::kFine, "everything is trusted", ""};
-  const auto review = review_trust(settings);
+  const auto review = review_definitions(settings);
   if (!review)
     return {"trust", State::kProblem, review.error().message, "mend or remove that file"};
   std::string names;

@@ -170,7 +170,8 @@ std::unique_ptr<const SigningSecret> secret_in(fs::path folder, fs::path workspa
 }
 
 std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
-                                                    std::string_view store_url) {
+                                                    std::string_view store_url,
+                                                    std::optional<FolderOwner> owner) {
   const fs::path path = path_of_store(store_url);
   if (path.empty()) return nullptr;
   const fs::path workspace = real_path(settings.workspace);
@@ -179,7 +180,7 @@ std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
                       is_inside(path.lexically_normal(), workspace) ||
                       is_inside(path.lexically_normal(), settings.workspace.lexically_normal());
   if (!inside) return nullptr;
-  auto folder = secret_folder(owner_of(workspace));
+  auto folder = secret_folder(owner.value_or(owner_of(workspace)));
   std::unique_ptr<const SigningSecret> secret =
       folder ? secret_in(std::move(*folder), workspace)
              : std::unique_ptr<const SigningSecret>(

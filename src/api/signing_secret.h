@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "api/settings.h"
+#include "api/user_folders.h"
 #include "skein/error.h"
 #include "skein/record_signer.h"
 
@@ -19,9 +21,11 @@ std::unique_ptr<const SigningSecret> secret_in(std::filesystem::path folder,
                                                std::filesystem::path workspace);
 
 // The signer of the records of a store: none, if the store is `postgres:` or `memory:`, or a file
-// or folder outside the workspace. Reads and makes no secret yet.
+// or folder outside the workspace. Reads and makes no secret yet. `owner`: whose secret; by default
+// a service's for a workspace in its state folder, else the user's.
 std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
-                                                    std::string_view store_url);
+                                                    std::string_view store_url,
+                                                    std::optional<FolderOwner> owner = {});
 // That of the store of the settings.
 std::shared_ptr<const RecordSigner> workspace_signer(const Settings& settings);
 

@@ -7,6 +7,7 @@
 
 #include "api/agent_trust.h"
 #include "api/agents.h"
+#include "api/signing_secret.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quote.h"
@@ -80,10 +81,11 @@ std::string TrustReview::digest() const {
     digest.add(std::string_view("\0", 1));
     digest.add(reviewed.definition.digest);
   }
+  for (const UnsignedRecord& record : records) digest.add(record.digest);
   return digest.hex();
 }
 
-Result<TrustReview> review_trust(const Settings& settings) {
+Result<TrustReview> review_definitions(const Settings& settings) {
   TrustReview review;
   review.workspace = settings.trust->workspace();
   const Agents agents = workspace_agents(settings);
@@ -102,20 +104,40 @@ Result<TrustReview> review_trust(const Settings& settings) {
   return review;
 }
 
+Result<TrustReview> review_trust(const Settings& settings) {
+  SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
+  if (settings.signer == nullptr || settings.untrusted_store) return review;
+  if (!store_exists(settings.store_url)) return review;
+  SKEIN_ASSIGN(const auto store, open_settled_store(settings, IfMissing::kRefuse));
+  SKEIN_ASSIGN(review.records, list_unsigned_records(*store, *settings.signer));
+  return review;
+}
+
+Result<void> grant_trust(const Settings& settings, const TrustReview& review, FolderOwner owner) {
+  if (const auto pending = review.pending(); !pending.empty()) {
+    SKEIN_TRY(settings.trust->grant(pending, owner));
+  }
+  if (review.records.empty()) return {};
+  SKEIN_ASSIGN(const auto store, open_settled_store(settings, IfMissing::kRefuse));
+  const auto signer = owner == FolderOwner::kUser
+                          ? settings.signer
+                          : signer_of_store(settings, settings.store_url, owner);
+  return sign_records(*store, *signer, review.records);
+}
+
 Result<bool> grant_by_digest(const Settings& settings, const std::optional<std::string>& digest) {
   const char* variable = std::getenv("SKEIN_TRUST");
   const std::string wanted = digest.value_or(variable != nullptr ? variable : "");
   if (wanted.empty() || settings.trust == nullptr) return false;
   SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
-  const std::vector<Definition> pending = review.pending();
-  if (pending.empty()) return false;
+  if (!review.needs_trust()) return false;
   if (wanted != review.digest()) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("the definitions of {} have the digest {}, not {}; \"skein trust "
                             "--print\" shows what they allow",
                             review.workspace, review.digest(), quote(wanted)));
   }
-  SKEIN_TRY(settings.trust->grant(pending));
+  SKEIN_TRY(grant_trust(settings, review));
   return true;
 }
 
@@ -130,10 +152,20 @@ std::string to_json(const TrustReview& review) {
                           .add("allows", reviewed.definition.allows)
                           .str());
   }
+  std::vector<std::string> records;
+  for (const UnsignedRecord& record : review.records) {
+    records.push_back(JsonObject()
+                          .add("collection", record.collection)
+                          .add("key", record.key)
+                          .add("digest", record.digest)
+                          .add("description", record.description)
+                          .str());
+  }
   return JsonObject()
       .add("workspace", review.workspace)
       .add("digest", review.digest())
       .add_json("definitions", json_array_of(objects))
+      .add_json("records", json_array_of(records))
       .add("problems", review.problems)
       .str();
 }
@@ -145,6 +177,10 @@ std::string to_text(const TrustReview& review) {
     text += fmt::format("{} ({}, {})\n", reviewed.definition.name, to_string(reviewed.state),
                         reviewed.definition.file);
     add_changes(reviewed, text);
+  }
+  for (const UnsignedRecord& record : review.records) {
+    text += fmt::format("record {}/{} (not signed)\n    {}\n", record.collection, record.key,
+                        record.description);
   }
   for (const std::string& problem : review.problems) text += "cannot be used: " + problem + "\n";
   return text;

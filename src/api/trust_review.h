@@ -8,6 +8,7 @@
 
 #include "api/settings.h"
 #include "api/trust.h"
+#include "api/unsigned_records.h"
 
 namespace skein {
 
@@ -20,18 +21,28 @@ struct ReviewedDefinition {
 struct TrustReview {
   std::string workspace;                        // canonical
   std::vector<ReviewedDefinition> definitions;  // by name
+  std::vector<UnsignedRecord> records;          // of the store inside the workspace
   // Definitions that cannot be read, or that are wrong: they stay inactive whatever is trusted.
   std::vector<std::string> problems;
 
   // Those that are new or changed.
   std::vector<Definition> pending() const;
-  // One SHA-256 over all definitions, trusted or not: what a person saw and agreed to. The same on
-  // every machine that has the same files.
+  // Whether there is anything to agree to.
+  bool needs_trust() const { return !pending().empty() || !records.empty(); }
+  // One SHA-256 over all definitions, trusted or not, and all records: what a person saw and agreed
+  // to. The same on every machine that has the same files.
   std::string digest() const;
 };
 
 // Reads the configuration, the agents, and the files that they execute. Starts nothing.
+Result<TrustReview> review_definitions(const Settings& settings);
+// The same with the records of the store, if that is one whose records are signed, and can be
+// opened.
 Result<TrustReview> review_trust(const Settings& settings);
+
+// Trusts and signs exactly what the review has. kConflict: a record changed since.
+Result<void> grant_trust(const Settings& settings, const TrustReview& review,
+                         FolderOwner owner = FolderOwner::kUser);
 
 // Trusts everything that waits for trust, if `digest`, else SKEIN_TRUST, is that of the review.
 // False: nobody named one, or nothing waits. kInvalid: the definitions have another digest.

@@ -15,14 +15,13 @@ namespace skein {
 bool person_is_there() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
 
 Result<void> ask_for_trust(const Settings& settings, const TrustReview& review) {
-  const std::vector<Definition> pending = review.pending();
-  if (pending.empty() || !person_is_there()) return {};
-  std::cerr << visible(fmt::format("{} has definitions that you have not trusted:\n\n{}\n",
+  if (!review.needs_trust() || !person_is_there()) return {};
+  std::cerr << visible(fmt::format("{} has content that you have not trusted:\n\n{}\n",
                                    review.workspace, to_text(review)));
   const auto yes = ask("Trust them?", "");
   if (!yes) return tl::unexpected(yes.error().error);
   if (!*yes) return {};
-  return settings.trust->grant(pending);
+  return grant_trust(settings, review);
 }
 
 Result<void> ask_for_workspace_trust(const Settings& settings) {
@@ -43,6 +42,7 @@ Result<void> ask_for_agent_trust(const Settings& settings, std::string_view agen
     });
   });
   review.problems.clear();
+  review.records.clear();
   return ask_for_trust(settings, review);
 }
 

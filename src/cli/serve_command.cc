@@ -43,6 +43,9 @@ Result<void> log_untrusted(const Settings& settings) {
   for (const Definition& definition : review.pending()) {
     names += (names.empty() ? "" : ", ") + definition.name;
   }
+  for (const UnsignedRecord& record : review.records) {
+    names += (names.empty() ? "" : ", ") + record.collection + "/" + record.key;
+  }
   if (!names.empty()) log_line("not trusted and inactive: " + names + "; " + how_to_trust());
   return {};
 }

@@ -64,8 +64,7 @@ class Review : public Command {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
     SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
     show(context, review);
-    const std::vector<Definition> pending = review.pending();
-    if (print_ || pending.empty()) return kExitDone;
+    if (print_ || !review.needs_trust()) return kExitDone;
     SKEIN_TRY(context.out().flush());
     if (!person_is_there()) {
       return tl::unexpected<Failure>(
@@ -76,7 +75,7 @@ class Review : public Command {
     }
     SKEIN_ASSIGN_OR_FAIL(const bool yes, ask("Trust them?", ""));
     if (!yes) return kExitRefused;
-    SKEIN_TRY(settings.trust->grant(pending, owner_of(system_)));
+    SKEIN_TRY(grant_trust(settings, review, owner_of(system_)));
     return kExitDone;
   }
 
