@@ -80,14 +80,22 @@ const std::string& shared_folder() {
 }  // namespace
 
 PostgresServer::PostgresServer(const std::vector<std::string>& settings) {
-  const std::string file = (own_.path() / "folder").string();
-  std::vector<std::string> argv{script(), "start", file, std::to_string(::getpid())};
+  std::vector<std::string> argv{script(), "start", own_file(), std::to_string(::getpid())};
   argv.insert(argv.end(), settings.begin(), settings.end());
   run(std::move(argv));
-  folder_ = read_line(file);
+  folder_ = read_line(own_file());
 }
 
-PostgresServer::~PostgresServer() { run({script(), "stop", (own_.path() / "folder").string()}); }
+PostgresServer::PostgresServer(const PostgresServer* primary) {
+  run({script(), "clone", own_file(), std::to_string(::getpid()), primary->folder()});
+  folder_ = read_line(own_file());
+}
+
+std::unique_ptr<PostgresServer> PostgresServer::standby_of(const PostgresServer& primary) {
+  return std::unique_ptr<PostgresServer>(new PostgresServer(&primary));
+}
+
+PostgresServer::~PostgresServer() { run({script(), "stop", own_file()}); }
 
 std::string PostgresServer::url(const std::string& parameters) const {
   return url_in(folder_, parameters);
@@ -96,6 +104,10 @@ std::string PostgresServer::url(const std::string& parameters) const {
 void PostgresServer::stop(const std::string& mode) { run({script(), "halt", folder_, mode}); }
 
 void PostgresServer::start() { run({script(), "resume", folder_}); }
+
+void PostgresServer::promote() { run({script(), "promote", folder_}); }
+
+void PostgresServer::demote() { run({script(), "demote", folder_}); }
 
 std::string PostgresServer::sql(const std::string& text) const {
   const Handle handle = connect(folder_);

@@ -14,6 +14,8 @@ class PostgresServer {
  public:
   // Settings are as in postgresql.conf, NAME=VALUE.
   explicit PostgresServer(const std::vector<std::string>& settings = {});
+  // A streaming standby of the primary, with the settings that it has now.
+  static std::unique_ptr<PostgresServer> standby_of(const PostgresServer& primary);
   ~PostgresServer();
   PostgresServer(const PostgresServer&) = delete;
   PostgresServer& operator=(const PostgresServer&) = delete;
@@ -24,12 +26,17 @@ class PostgresServer {
 
   void stop(const std::string& mode = "immediate");  // as if it had crashed
   void start();
+  void promote();  // a standby: it takes writes from now on
+  void demote();   // restarted as a standby, which nobody feeds
   // Runs SQL as its superuser; what it answers.
   std::string sql(const std::string& text) const;
   // Likewise, but it may fail: then false.
   bool try_sql(const std::string& text) const;
 
  private:
+  explicit PostgresServer(const PostgresServer* primary);
+  std::string own_file() const { return (own_.path() / "folder").string(); }
+
   TempDir own_;
   std::string folder_;
 };

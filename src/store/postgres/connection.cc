@@ -162,6 +162,15 @@ Result<void> Connection::wait(short events, Deadline deadline) {
     pollfd socket{PQsocket(handle_.get()), events, 0};
     const int ready = ::poll(&socket, 1, static_cast<int>(std::min<long long>(left, 60'000)));
     if (ready > 0) return {};
+Error Connection::refuse_standby(std::string_view what) {
+  failure_ = Failure{.state = "25006", .lost = true, .refused = true};
+  return {ErrorCode::kIo,
+          "the server takes no writes: it is a standby (pg_is_in_recovery() is true). " +
+              std::string(what) +
+              "; connect to the primary, or list all servers in the URL with "
+              "target_session_attrs=read-write"};
+}
+
     if (ready < 0 && errno != EINTR) return tl::unexpected(loss(std::strerror(errno)));
   }
 }

@@ -85,6 +85,10 @@ class Connection {
 
   std::string with_schema(std::string_view sql) const;
   // What the server reports about itself, such as "server_encoding".
+  // For a caller that needs the primary and finds a server in recovery. The failure is a passing
+  // one, and the connection is given up: the next one may reach the primary, or find the server
+  // promoted. `what` needs the primary.
+  Error refuse_standby(std::string_view what);
   std::string parameter(const char* name) const;
   int server_version() const { return PQserverVersion(handle_.get()); }
   // For whoever waits for notifications.

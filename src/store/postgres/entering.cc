@@ -23,7 +23,7 @@ namespace {
   "  ELSE current_setting('synchronous_commit') END, $4::bigint = 1)"
 
 // A pooler answers for itself when it is asked who serves us.
-constexpr char kWhoServes[] = "SELECT pg_backend_pid()::bigint";
+constexpr char kWhoServes[] = "SELECT pg_backend_pid()::bigint, pg_is_in_recovery()::int::bigint";
 constexpr char kSettle[] = "SELECT" SKEIN_SETTINGS;
 
 constexpr char kEnter[] = "SELECT" SKEIN_ANNOUNCE("$5") "," SKEIN_SETTINGS;
@@ -44,6 +44,8 @@ Entering::Entering(const Settings& settings)
 Result<void> Entering::open(Connection& connection, Deadline deadline) {
   settled_ = false;
   SKEIN_ASSIGN(const Answer served, connection.ask(kWhoServes, {}, deadline));
+  if (served.integer(0, 1) != 0)
+    return tl::unexpected(connection.refuse_standby("Leases and writes need the primary"));
   if (served.integer(0, 0) != PQbackendPID(connection.handle())) return {};
   SKEIN_TRY(connection.ask(
       kSettle,

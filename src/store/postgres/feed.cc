@@ -26,13 +26,16 @@ constexpr std::chrono::milliseconds kHeldBackPoll{3};
 // so that what was acknowledged before the call is in its answer.
 constexpr std::chrono::milliseconds kGrace{1'000};
 
-// In this order: see Horizon.
-constexpr char kLast[] = "SELECT last_value FROM skein.feed";
+// In this order: see Horizon. A standby shows none of the writers' locks, so that a reader there
+// would go past transactions that are still open. A connection lives on while its server is
+// promoted, and a pooler may change servers between two exchanges: every exchange asks.
+constexpr char kLast[] = "SELECT last_value, pg_is_in_recovery()::int::bigint FROM skein.feed";
 constexpr char kWriting[] =
     "SELECT objid::bigint FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
     " AND classid = $1::bigint::oid AND mode = 'ShareLock' AND granted"
     " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
 
+constexpr char kInRecovery[] = "SELECT pg_is_in_recovery()::int::bigint";
 constexpr char kEvents[] =
     "SELECT g, id, seq FROM skein.events WHERE g > $1 AND g <= $2 ORDER BY g LIMIT $3";
 constexpr char kChanges[] =
@@ -43,6 +46,12 @@ constexpr char kChanges[] =
 std::string listen_sql(const Settings& settings) {
   return "LISTEN " + feed_channel(settings) + "; SELECT pg_advisory_lock_shared(" +
          std::to_string(listener_lock_class(settings)) + ", 0)";
+}
+
+Error refuse_standby(Connection& connection) {
+  return connection.refuse_standby(
+      "The change feed needs the primary: a standby does not show which transactions are still "
+      "open, and a reader would skip their events");
 }
 
 using Position = std::int64_t;
@@ -62,6 +71,7 @@ Result<Horizon> find_horizon(Connection& connection, std::int64_t lock_class, De
   connection.queue(kLast);
   connection.queue(kWriting, Arguments::of(lock_class));
   SKEIN_ASSIGN(const auto answers, connection.exchange(deadline));
+  if (answers.at(0).integer(0, 1) != 0) return tl::unexpected(refuse_standby(connection));
   Horizon horizon;
   horizon.last = answers.at(0).integer(0, 0);
   horizon.bound = horizon.last;
@@ -76,17 +86,19 @@ Result<Horizon> find_horizon(Connection& connection, std::int64_t lock_class, De
 
 Result<std::vector<Entry>> load_page(Connection& connection, Position after, Position bound,
                                      std::size_t limit, Deadline deadline) {
+  connection.queue(kInRecovery);
   connection.queue(kEvents, Arguments::of(after, bound, limit));
   connection.queue(kChanges, Arguments::of(after, bound, limit));
   SKEIN_ASSIGN(const auto answers, connection.exchange(deadline));
-  const Answer& appended = answers.at(0);
+  if (answers.at(0).integer(0, 0) != 0) return tl::unexpected(refuse_standby(connection));
+  const Answer& appended = answers.at(1);
   std::vector<Entry> events;
   for (int row = 0; row < appended.rows(); ++row)
     events.emplace_back(appended.integer(row, 0),
                         Change{.kind = ChangeKind::kAppended,
                                .thread = appended.thread(row, 1),
                                .seq = static_cast<Seq>(appended.integer(row, 2))});
-  const Answer& changed = answers.at(1);
+  const Answer& changed = answers.at(2);
   std::vector<Entry> others;
   for (int row = 0; row < changed.rows(); ++row) {
     ChangeRow found = change_at(changed, row);
