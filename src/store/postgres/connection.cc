@@ -21,6 +21,26 @@ std::string one_line(const char* message) {
   return text;
 }
 
+// As libpq takes them. Borrows the settings.
+struct Parameters {
+  explicit Parameters(const Settings& settings) {
+    for (const auto& [name, value] : settings.connection) {
+      names.push_back(name.c_str());
+      values.push_back(value.c_str());
+    }
+    names.push_back(nullptr);
+    values.push_back(nullptr);
+  }
+  std::vector<const char*> names;
+  std::vector<const char*> values;
+};
+
+// The extension Citus reports the end of the server as an internal error.
+bool is_shutdown(std::string_view state, std::string_view message) {
+  return state.starts_with("57P0") ||
+         (state == "XX000" && message.find("postmaster was shut down") != std::string_view::npos);
+}
+
 }  // namespace
 
 std::int64_t Answer::integer(int row, int column) const {
@@ -40,6 +60,11 @@ bool Failure::passing() const {
   return lost || state.starts_with("57P0") || state.starts_with("08") || state == "25006";
 }
 
+bool Failure::in_doubt() const {
+  // 40003: statement completion unknown; 08: the connection, also one between two nodes.
+  return lost || internal_error() || state == "40003" || state.starts_with("08");
+}
+
 bool Failure::collided() const { return state == "23505" || state == "40001" || state == "40P01"; }
 
 Connection::Connection(PGconn* handle, const Settings& settings)
@@ -48,16 +73,9 @@ Connection::Connection(PGconn* handle, const Settings& settings)
 }
 
 Result<std::unique_ptr<Connection>> Connection::open(const Settings& settings) {
-  std::vector<const char*> names;
-  std::vector<const char*> values;
-  for (const auto& [name, value] : settings.connection) {
-    names.push_back(name.c_str());
-    values.push_back(value.c_str());
-  }
-  names.push_back(nullptr);
-  values.push_back(nullptr);
-  std::unique_ptr<Connection> connection(
-      new Connection(PQconnectdbParams(names.data(), values.data(), 0), settings));
+  const Parameters parameters(settings);
+  std::unique_ptr<Connection> connection(new Connection(
+      PQconnectdbParams(parameters.names.data(), parameters.values.data(), 0), settings));
   PGconn* handle = connection->handle_.get();
   if (PQstatus(handle) != CONNECTION_OK)
     return fail(ErrorCode::kIo,
@@ -66,6 +84,11 @@ Result<std::unique_ptr<Connection>> Connection::open(const Settings& settings) {
     return fail(ErrorCode::kIo,
                 "cannot set up a connection to PostgreSQL: " + one_line(PQerrorMessage(handle)));
   return connection;
+}
+
+bool Connection::is_restarting(const Settings& settings) {
+  const Parameters parameters(settings);
+  return PQpingParams(parameters.names.data(), parameters.values.data(), 0) == PQPING_REJECT;
 }
 
 void Connection::on_notice(void* self, const PGresult* result) {
@@ -139,13 +162,22 @@ Error Connection::loss(std::string why) {
   return {ErrorCode::kIo, "lost the connection to PostgreSQL: " + why};
 }
 
+Error Connection::refuse_standby(std::string_view what) {
+  failure_ = Failure{.state = "25006", .lost = true, .refused = true};
+  return {ErrorCode::kIo,
+          "the server takes no writes: it is a standby (pg_is_in_recovery() is true). " +
+              std::string(what) +
+              "; connect to the primary, or list all servers in the URL with "
+              "target_session_attrs=read-write"};
+}
+
 Error Connection::refusal(const PGresult* result) {
   const char* state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
   if (state == nullptr) return loss(one_line(PQresultErrorMessage(result)));
   failure_.state = state;
   failure_.refused = true;
   const std::string message = one_line(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
-  if (failure_.state.starts_with("57P0")) failure_.lost = true;
+  if (is_shutdown(failure_.state, message)) failure_.lost = true;
   std::string doing = "PostgreSQL failed: ";
   if (failure_.state == "53100") doing = "the server's disk is full: ";
   if (failure_.state == "25006") doing = "the server takes no writes: ";
@@ -162,15 +194,6 @@ Result<void> Connection::wait(short events, Deadline deadline) {
     pollfd socket{PQsocket(handle_.get()), events, 0};
     const int ready = ::poll(&socket, 1, static_cast<int>(std::min<long long>(left, 60'000)));
     if (ready > 0) return {};
-Error Connection::refuse_standby(std::string_view what) {
-  failure_ = Failure{.state = "25006", .lost = true, .refused = true};
-  return {ErrorCode::kIo,
-          "the server takes no writes: it is a standby (pg_is_in_recovery() is true). " +
-              std::string(what) +
-              "; connect to the primary, or list all servers in the URL with "
-              "target_session_attrs=read-write"};
-}
-
     if (ready < 0 && errno != EINTR) return tl::unexpected(loss(std::strerror(errno)));
   }
 }

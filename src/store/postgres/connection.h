@@ -54,6 +54,11 @@ struct Failure {
   bool passing() const;
   // Whether transactions got into each other's way, and the same again may pass.
   bool collided() const;
+  // Whether a commit that failed so may have taken effect all the same. PostgreSQL rolls back
+  // before it reports an error; extensions and servers that spread a commit over several nodes may
+  // report an internal error after the commit.
+  bool in_doubt() const;
+  bool internal_error() const { return state == "XX000"; }
   bool waited_for_a_lock() const { return state == "55P03"; }
 };
 
@@ -61,6 +66,8 @@ struct Failure {
 class Connection {
  public:
   static Result<std::unique_ptr<Connection>> open(const Settings& settings);
+  // Whether the server is there, but takes no connections for now: it starts, or shuts down.
+  static bool is_restarting(const Settings& settings);
 
   void queue(std::string_view sql, const Arguments& arguments = {});
   // Ends a part whose failure does not touch the next. `exchange` does that by itself.
@@ -78,6 +85,10 @@ class Connection {
   Result<void> execute(const std::string& sql, Deadline deadline);
 
   const Failure& failure() const { return failure_; }
+  // For a caller that needs the primary and finds a server in recovery. The failure is a passing
+  // one, and the connection is given up: the next one may reach the primary, or find the server
+  // promoted. `what` needs the primary.
+  Error refuse_standby(std::string_view what);
   // Whether a warning came with the last exchange.
   const std::string& warning() const { return warning_; }
   bool usable() const { return !failure_.lost; }
@@ -85,10 +96,6 @@ class Connection {
 
   std::string with_schema(std::string_view sql) const;
   // What the server reports about itself, such as "server_encoding".
-  // For a caller that needs the primary and finds a server in recovery. The failure is a passing
-  // one, and the connection is given up: the next one may reach the primary, or find the server
-  // promoted. `what` needs the primary.
-  Error refuse_standby(std::string_view what);
   std::string parameter(const char* name) const;
   int server_version() const { return PQserverVersion(handle_.get()); }
   // For whoever waits for notifications.

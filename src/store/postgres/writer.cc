@@ -12,6 +12,10 @@ namespace {
 
 // Transactions that got into each other's way are tried again this often.
 constexpr int kMostCollisions = 50;
+// Commits that fail with an internal error are tried again this often.
+constexpr int kMostInternalErrors = 3;
+
+constexpr char kNotKnown[] = "; whether the last write took effect is not known";
 
 constexpr char kCommit[] = "COMMIT";
 constexpr char kRollback[] = "ROLLBACK";
@@ -79,16 +83,29 @@ Result<void> Lane::transact(const Jobs& jobs, Jobs& again) {
   const Deadline deadline = std::chrono::steady_clock::now() + settings_.timeout;
   Backoff backoff;
   bool in_doubt = false;
-  for (int collisions = 0;;) {
+  for (int collisions = 0, internal_errors = 0;;) {
     failure_ = Failure{};
     auto done = attempt(jobs, again, in_doubt, deadline);
     if (done) return done;
+    if (failure_.internal_error() && !failure_.lost && ++internal_errors > kMostInternalErrors)
+      return give_up(jobs, in_doubt, deadline, std::move(done.error()));
     const bool collided = failure_.collided() && ++collisions < kMostCollisions;
     const bool worth_it = collided || failure_.passing() || in_doubt;
     if (worth_it && (collided || backoff.wait(deadline))) continue;
-    if (in_doubt) done.error().message += "; whether the last write took effect is not known";
+    if (in_doubt) done.error().message += kNotKnown;
     return done;
   }
+}
+
+Result<void> Lane::give_up(const Jobs& jobs, bool& in_doubt, Deadline deadline, Error error) {
+  bool took_effect = false;
+  if (in_doubt) {
+    auto resolved = resolve(jobs, in_doubt, took_effect, deadline);
+    if (!resolved) error = std::move(resolved.error());
+  }
+  if (in_doubt) error.message += kNotKnown;
+  if (in_doubt || !took_effect) return tl::unexpected(std::move(error));
+  return {};
 }
 
 Result<void> Lane::connect() {
@@ -129,9 +146,10 @@ Result<void> Lane::resolve(const Jobs& jobs, bool& in_doubt, bool& done, Deadlin
   roll_back(deadline);
   in_doubt = false;
   if (before == Committed::kNo) return {};
-  return fail(ErrorCode::kIo,
-              "the connection to PostgreSQL was lost during a commit, and others wrote since: "
-              "whether it took effect is not known");
+  return fail(
+      ErrorCode::kIo,
+      "PostgreSQL gave no clear answer to a commit, and others wrote since: whether it took "
+      "effect is not known");
 }
 
 Result<void> Lane::attempt(const Jobs& jobs, Jobs& again, bool& in_doubt, Deadline deadline) {
@@ -205,7 +223,10 @@ Result<std::vector<Answer>> Lane::finish(bool& in_doubt, Deadline deadline) {
   auto answers = connection_->exchange(deadline);
   if (!answers) {
     failure_ = connection_->failure();
-    if (failure_.lost) in_doubt = true;
+    if (failure_.in_doubt()) {
+      in_doubt = true;
+      connection_.reset();  // the session may be in any state
+    }
     return tl::unexpected(std::move(answers.error()));
   }
   if (!connection_->warning().empty()) {

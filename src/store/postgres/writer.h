@@ -77,6 +77,9 @@ class Lane {
   // wait for each other.
   void queue_hints();
   Result<void> commit(bool& in_doubt, Deadline deadline);
+  // The server answers, but only with internal errors: the last one, unless its commit took effect
+  // after all.
+  Result<void> give_up(const Jobs& jobs, bool& in_doubt, Deadline deadline, Error error);
   // What was queued is a transaction, or the end of one.
   Result<std::vector<Answer>> finish(bool& in_doubt, Deadline deadline);
   void roll_back(Deadline deadline);

@@ -36,6 +36,19 @@ bool send_all(int fd, const char* bytes, std::size_t size) {
   return true;
 }
 
+// An ErrorResponse and a ReadyForQuery of PostgreSQL's protocol.
+std::string internal_error() {
+  const auto message = [](char type, const std::string& body) {
+    const std::size_t size = body.size() + 4;
+    return type + std::string{0, 0, static_cast<char>(size >> 8), static_cast<char>(size)} + body;
+  };
+  std::string fields;
+  for (const char* field : {"SERROR", "VERROR", "CXX000", "Mconnection to a node was lost"})
+    fields.append(field).push_back('\0');
+  fields.push_back('\0');
+  return message('E', fields) + message('Z', "I");
+}
+
 }  // namespace
 
 struct SocketProxy::Pair {
@@ -43,6 +56,7 @@ struct SocketProxy::Pair {
   Fd server;
   bool asked = false;    // the last bytes came from the client
   bool dooming = false;  // the next answer is not passed on
+  bool muted = false;    // nor is anything after that
 };
 
 SocketProxy::SocketProxy(const std::string& server_folder)
@@ -87,7 +101,13 @@ bool SocketProxy::pass_request(Pair& pair) {
 bool SocketProxy::pass_answer(Pair& pair) {
   char bytes[65536];
   const ssize_t size = ::recv(pair.server.get(), bytes, sizeof(bytes), 0);
+  if (size > 0 && pair.muted) return true;
   if (pair.dooming) lose_now();
+  if (size > 0 && pair.dooming && what_ == Loses::kAnswerForError) {
+    pair.muted = true;
+    const std::string error = internal_error();
+    return send_all(pair.client.get(), error.data(), error.size());
+  }
   if (size <= 0 || pair.dooming) return false;
   pair.asked = false;
   return send_all(pair.client.get(), bytes, static_cast<std::size_t>(size));

@@ -20,9 +20,11 @@ class SocketProxy {
 
   std::string folder() const { return own_.path().string(); }
 
-  enum class Loses { kRequest, kAnswer };
+  enum class Loses { kRequest, kAnswer, kAnswerForError };
   // The client's nth message from now on, or the server's answer to it, is lost together with its
   // connection. An answer is lost only after the server gave it: what was asked has happened.
+  // kAnswerForError: the connection stays, and the client gets an internal error (XX000) instead of
+  // the answer.
   // `meanwhile` is done before the client notices.
   void lose(int nth, Loses what, std::function<void()> meanwhile = {});
   // Whether that has happened.
