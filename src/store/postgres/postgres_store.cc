@@ -13,6 +13,7 @@
 #include "store/postgres/reads.h"
 #include "store/postgres/records.h"
 #include "store/postgres/schema.h"
+#include "store/postgres/server_check.h"
 #include "store/postgres/settings.h"
 #include "store/postgres/threads.h"
 #include "store/postgres/writer.h"
@@ -84,6 +85,9 @@ class PostgresStore final : public Store {
   CommitSizes commit_sizes() const override { return commits_.sizes(); }
 
  private:
+  // `again`: whether another attempt may do better.
+  Result<void> try_to_open(bool& again, Deadline deadline);
+
   const StoreOptions options_;
   const Settings settings_;
   Watch watch_;
@@ -94,18 +98,35 @@ class PostgresStore final : public Store {
 
 Result<void> PostgresStore::open() {
   const Deadline deadline = std::chrono::steady_clock::now() + settings_.timeout;
+  bool again = false;
   for (Backoff backoff;;) {
-    auto connection = Connection::open(settings_);
-    auto prepared = connection ? prepare_schema(**connection, settings_, deadline)
-                               : Result<void>(tl::unexpected(connection.error()));
-    if (prepared) {
-      pool_.add(std::move(*connection));
-      return {};
-    }
-    // A server that cannot be reached at the start is more likely a mistake than a restart.
-    if (!connection || !(*connection)->failure().passing() || !backoff.wait(deadline))
-      return prepared;
+    auto opened = try_to_open(again, deadline);
+    if (opened || !again || !backoff.wait(deadline)) return opened;
   }
+}
+
+Result<void> PostgresStore::try_to_open(bool& again, Deadline deadline) {
+  std::unique_ptr<Connection> connections[2];
+  for (auto& connection : connections) {
+    auto opened = Connection::open(settings_);
+    if (!opened) {
+      // A server that cannot be reached at the start is more likely a mistake than a restart,
+      // unless it says so.
+      again = again || Connection::is_restarting(settings_);
+      return tl::unexpected(std::move(opened.error()));
+    }
+    connection = std::move(*opened);
+  }
+  auto& [first, second] = connections;
+  auto ready = prepare_schema(*first, settings_, deadline);
+  if (ready) ready = check_tables(*first, settings_, deadline);
+  if (ready) ready = check_locks(*first, *second, settings_, deadline);
+  if (!ready) {
+    again = first->failure().passing() || second->failure().passing();
+    return ready;
+  }
+  for (auto& connection : connections) pool_.add(std::move(connection));
+  return {};
 }
 
 }  // namespace

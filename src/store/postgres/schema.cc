@@ -122,8 +122,14 @@ constexpr char kVersion[] = "SELECT coalesce(max(version), 0) FROM skein.migrati
 Result<int> schema_version(Connection& connection, Deadline deadline) {
   SKEIN_ASSIGN(const Answer table, connection.ask(kHasTable, {}, deadline));
   if (table.integer(0, 0) == 0) return 0;
-  SKEIN_ASSIGN(const Answer version, connection.ask(kVersion, {}, deadline));
-  return static_cast<int>(version.integer(0, 0));
+  const auto version = connection.ask(kVersion, {}, deadline);
+  if (version) return static_cast<int>(version->integer(0, 0));
+  constexpr std::string_view kNoSuchColumn = "42703";
+  if (connection.failure().state != kNoSuchColumn) return tl::unexpected(version.error());
+  return fail(ErrorCode::kInvalid,
+              "table " + quote(connection.with_schema("skein.migrations")) +
+                  " was not made by Skein: it has no column \"version\"; skein_schema=NAME in the "
+                  "URL names another schema");
 }
 
 Result<void> check_server(Connection& connection) {
