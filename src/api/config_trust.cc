@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/sha256.h"
 #include "core/try.h"
@@ -20,12 +23,27 @@ std::string allowed_by(std::string_view name, std::string_view value) {
 
 }  // namespace
 
+namespace {
+
+// Repositories inside the workspace came with it, and are data as the rest of it is.
+bool all_inside(const std::filesystem::path& workspace, const ConfigFile& config) {
+  return std::all_of(config.knowledge_repos.begin(), config.knowledge_repos.end(),
+                     [&](const CheckpointsOptions::KnowledgeRepo& repository) {
+                       return resolve_inside(workspace.string(), repository.folder).has_value();
+                     });
+}
+
+}  // namespace
+
 std::vector<Definition> config_definitions(const std::filesystem::path& file,
                                            const ConfigFile& config) {
   std::vector<Definition> definitions;
   for (const char* name : kCovered) {
     const auto found = config.members.find(name);
     if (found == config.members.end()) continue;
+    if (found->first == "knowledgeRepos" && all_inside(file.parent_path().parent_path(), config)) {
+      continue;
+    }
     definitions.push_back({fmt::format("config:{}", name),
                            sha256_hex(found->second),
                            file.string(),

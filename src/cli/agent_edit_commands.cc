@@ -83,7 +83,7 @@ class Add : public Command {
     if (!file_ && !definition_.any()) {
       return wrong_usage("say what the agent is: --engine ENGINE, or --file FILE");
     }
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
     const auto existing = find_agent_definition(settings, id_);
     if (existing) {
       return fail(ErrorCode::kConflict, "the agent " + quote(id_) + " is defined in " +
@@ -135,7 +135,7 @@ class Edit : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
     if (!definition_.any()) return edit_by_hand(context, settings);
     SKEIN_ASSIGN(const Json before, read_agent_definition(settings, id_));
     SKEIN_ASSIGN(const Json definition, definition_.apply(before));
@@ -204,7 +204,7 @@ class Remove : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
     SKEIN_ASSIGN(const AgentPlace place, find_agent_definition(settings, id_));
     if (!yes_) {
       const std::string question =

@@ -68,7 +68,7 @@ class Get : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
     SKEIN_ASSIGN(const auto values, config_values(settings, context.request()));
     if (key_) return print_one(context, values);
     Table table(context, {"KEY", "VALUE", "FROM"});
@@ -149,7 +149,7 @@ class Set : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN(const JsonPath path, parse_config_key(key_));
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
     const ConfigOwner owner = user_ ? ConfigOwner::kUser : ConfigOwner::kWorkspace;
     SKEIN_TRY(check_config_member(path.front(), owner, context.request().config.has_value()));
     SKEIN_ASSIGN(const auto file, config_file_of(settings, owner));
@@ -187,7 +187,7 @@ class Unset : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN(const JsonPath path, parse_config_key(key_));
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
     const ConfigOwner owner = user_ ? ConfigOwner::kUser : ConfigOwner::kWorkspace;
     SKEIN_ASSIGN(const auto file, config_file_of(settings, owner));
     SKEIN_ASSIGN(const Json before, read_config_object(file));

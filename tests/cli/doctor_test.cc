@@ -93,6 +93,12 @@ class DoctorOfSetups : public testing::Test {
     return value == nullptr ? "" : std::string(value->as_string());
   }
 
+  // Server settings are the user's, not the workspace's.
+  void set_server(const std::string& server) const {
+    const Ran ran = workspace_.run({"config", "set", "server", server, "--user"});
+    EXPECT_EQ(ran.code, 0) << ran;
+  }
+
   Workspace workspace_;
 };
 
@@ -138,16 +144,16 @@ TEST_F(DoctorOfSetups, FindsWhatAgentsLack) {
 }
 
 TEST_F(DoctorOfSetups, KnowsWhetherSomebodyServesAndWithWhichKeys) {
-  workspace_.write(".skein/config.json", R"({"server":{"port":1}})");
+  set_server(R"({"port":1})");
   EXPECT_EQ(text(check("serve"), "what"), "nobody answers at 127.0.0.1:1; 0 keys");
   EXPECT_EQ(workspace_.run({"key", "create"}).code, 0);
   EXPECT_EQ(text(check("serve"), "what"), "nobody answers at 127.0.0.1:1; 1 keys");
   Running server = workspace_.start({"serve", "--port", "0", "--json"});
   const auto said = boost::json::parse(server.read_line().value_or("{}"));
   const std::string port = std::to_string(said.at("port").as_int64());
-  workspace_.write(".skein/config.json", R"({"server":{"port":)" + port + "}}");
+  set_server(R"({"port":)" + port + "}");
   EXPECT_EQ(text(check("serve"), "state"), "fine");
-  workspace_.write(".skein/config.json", R"({"server":{"address":"0.0.0.0","port":1}})");
+  set_server(R"({"address":"0.0.0.0","port":1})");
   EXPECT_EQ(text(check("serve"), "state"), "off");
 }
 

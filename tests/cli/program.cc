@@ -273,6 +273,14 @@ Ran Workspace::run_on_terminal(std::vector<std::string> arguments, std::string_v
   return ran;
 }
 
+void Workspace::trust() const {
+  const Ran printed = run({"trust", "--print", "--json"});
+  ASSERT_EQ(printed.code, 0) << printed;
+  const Ran trusted =
+      run({"trust", "--trust", std::string(printed.json().at("digest").as_string())});
+  ASSERT_EQ(trusted.code, 0) << trusted;
+}
+
 std::string Workspace::create(std::vector<std::string> more) const {
   more.insert(more.begin(), {"thread", "create"});
   const Ran ran = run(std::move(more));

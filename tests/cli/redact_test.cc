@@ -29,6 +29,7 @@ TEST(RedactCommand, TakesCredentialsOutOfStandardInput) {
 TEST(RedactCommand, TestShowsWhatWouldGoWhereAndByWhichRule) {
   const Workspace workspace;
   workspace.write(kConfig, R"({"redact":{"host":"host-[0-9]+"}})");
+  workspace.trust();
   const Ran ran = workspace.run({"redact", "--test", "--json"}, "x\nab host-12 " + kToken + "\n");
   EXPECT_EQ(ran.code, 0) << ran;
   const auto found = ran.json().as_array();
@@ -48,6 +49,7 @@ TEST(RedactCommand, TestShowsWhatWouldGoWhereAndByWhichRule) {
 TEST(RedactCommand, RulesListsThoseThatAreInForce) {
   const Workspace workspace;
   workspace.write(kConfig, R"({"redact":{"host":"host-[0-9]+","jwt":false}})");
+  workspace.trust();
   const Ran ran = workspace.run({"redact", "--rules"});
   EXPECT_EQ(ran.code, 0) << ran;
   EXPECT_THAT(ran.out, AllOf(HasSubstr("github-token"), HasSubstr("host-[0-9]+"),
@@ -68,13 +70,14 @@ TEST(RedactCommand, ARuleThatIsWrongIsNamedAndNothingIsImported) {
         Case{R"({"redact":{"nope":false}})", R"(rule "nope": there is no such built-in rule)"},
         Case{R"({"redact":{"x":1}})", R"(rule "x": must be a regular expression, or false)"},
         Case{R"({"redact":["a"]})", "must be an object of rules"}}) {
-    workspace.write(kConfig, one.config);
+    workspace.write("config.json", one.config);
     for (const char* command : {"import", "redact"}) {
-      const Ran ran = command == std::string("import") ? workspace.run({"import", "talk.json"})
-                                                       : workspace.run({"redact"}, "x");
+      const Ran ran = command == std::string("import")
+                          ? workspace.run({"--config", "config.json", "import", "talk.json"})
+                          : workspace.run({"--config", "config.json", "redact"}, "x");
       EXPECT_EQ(ran.code, 2) << ran;
       EXPECT_THAT(ran.err,
-                  AllOf(HasSubstr(kConfig), HasSubstr("\"redact\""), HasSubstr(one.reason)));
+                  AllOf(HasSubstr("config.json"), HasSubstr("\"redact\""), HasSubstr(one.reason)));
     }
   }
   EXPECT_FALSE(std::filesystem::exists(workspace.path() / ".skein/skein.db"));
@@ -86,6 +89,7 @@ INSTANTIATE_ON_EVERY_BACKEND(ImportingTranscripts);
 TEST_P(ImportingTranscripts, SaysWhatWasTakenAndWhatWasIgnored) {
   const std::string session = "11111111-2222-4333-8444-555555555555";
   workspace_.write(kConfig, R"({"redact":{"codename":"(?i)bluebird"}})");
+  workspace_.trust();
   workspace_.write(
       "claude/projects/-x/" + session + ".jsonl",
       R"({"type":"mode","sessionId":")" + session + "\"}\n" +

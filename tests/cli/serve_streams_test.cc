@@ -122,9 +122,9 @@ INSTANTIATE_ON_EVERY_BACKEND(ServeStreams);
 TEST(ServeReaders, ThatNeverReadCostLittleAndDelayNobody) {
   const Workspace workspace;
   const std::string thread = workspace.create();
-  workspace.write(".skein/config.json",
+  workspace.write("server.json",
                   R"({"server":{"threads":4,"writeTimeoutMs":1000,"maxBufferedBytes":16777216}})");
-  Serving server(workspace);
+  Serving server(workspace, {"--config", (workspace.path() / "server.json").string()});
   const std::string events = "/v1/threads/" + thread + "/events";
   const std::string event = R"({"role":"user","text":")" + std::string(500'000, 'x') + "\"}";
   for (int i = 0; i < 20; ++i) ASSERT_EQ(server.ask("POST", events, event).status, 201);

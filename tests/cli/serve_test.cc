@@ -78,12 +78,11 @@ TEST(Serve, KeysAreMadeListedAndRevokedWhileItServes) {
 TEST(Serve, SaysWhatIsWrongWithItsConfiguration) {
   const Workspace workspace;
   workspace.run({"thread", "create"});
-  workspace.write(".skein/config.json", R"({"server":{"port":"many","ports":1}})");
-  const Ran ran = workspace.run({"serve"});
+  workspace.write("server.json", R"({"server":{"port":"many","ports":1}})");
+  const Ran ran = workspace.run({"--config", "server.json", "serve"});
   EXPECT_EQ(ran.code, 2) << ran;
   EXPECT_THAT(ran.err, HasSubstr("server.port"));
-  workspace.write(".skein/config.json", R"({"server":{"address":"nowhere"}})");
-  EXPECT_EQ(workspace.run({"serve"}).code, 1);
+  EXPECT_EQ(workspace.run({"serve", "--address", "nowhere"}).code, 1);
 }
 
 TEST(Serve, TakesItsConfigurationFromTheFileThatIsNamed) {
