@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,10 +23,16 @@ struct SettingsRequest {
   std::optional<std::string> store;
   std::optional<std::string> workspace;
   std::optional<std::string> config;
+  // Where the workspace is looked for when none is named; absent: the working directory.
+  std::optional<std::string> start;
+  // Called with the workspace when its .skein/ is made and nobody had named it; may be empty.
+  std::function<void(const std::filesystem::path& workspace)> made;
 };
 
 struct Settings {
   std::filesystem::path workspace;  // absolute
+  // The linked worktree of the workspace's repository that one stands in; empty: the workspace.
+  std::filesystem::path checkout;
   std::string store_url;
   std::string default_agent;
   std::vector<ActiveLimit> active_limits;
@@ -40,6 +47,8 @@ struct Settings {
   std::optional<std::filesystem::path> config_file;  // the one that was read
 };
 
+// The workspace is the one asked for, else the one that find_workspace finds
+// (api/workspace_detection.h); kInvalid when it may not be used.
 // The configuration file is the one asked for, else WORKSPACE/.skein/config.json if there is one.
 // It is a JSON object with any of "store", "defaultAgent", "embedder", "project",
 // "maxActiveThreads" (an object: a key of threads' metadata, and how many may be active with the
@@ -49,10 +58,6 @@ struct Settings {
 // wanted); anything else in it is kInvalid, naming file, field and reason. A relative path in its
 // "store" starts from the workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
-
-// The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the
-// enclosing git repository, else `start`.
-std::filesystem::path find_workspace(const std::filesystem::path& start);
 
 enum class IfMissing { kCreate, kRefuse };
 
