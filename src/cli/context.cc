@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <utility>
+
+#include "api/private_files.h"
 #include "cli/arguments.h"
 
 namespace skein {
@@ -48,9 +51,16 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
        .set = into(target.settings.store)},
       {.names = "--workspace",
        .value_name = "DIR",
-       .help = "the folder that this is about (SKEIN_WORKSPACE; default the nearest one above that "
-               "holds workspace/, .gitmem/ or .skein/, else the git repository, else .)",
+       .help = "the folder that this is about (SKEIN_WORKSPACE; default in a git repository: the "
+               "nearest folder up to its root that has .skein/, .gitmem/ or workspace/threads/, "
+               "else the root, in a linked worktree that of the main checkout; elsewhere: the "
+               "nearest folder below $HOME that has .skein/, else .; never $HOME)",
        .set = into(target.settings.workspace),
+       .is_path = true},
+      {.names = "--start-dir",
+       .value_name = "DIR",
+       .help = "where to look for the workspace when none is named (default .)",
+       .set = into(target.settings.start),
        .is_path = true},
       {.names = "--config",
        .value_name = "FILE",
@@ -68,25 +78,40 @@ Context::Context(const GlobalArguments& global)
       out_(STDOUT_FILENO),
       style_(style_for(STDOUT_FILENO, system_clock().now())) {}
 
-namespace {
-
-tl::expected<Settings, Failure> resolved(const SettingsRequest& request) {
+tl::expected<Settings, Failure> Context::resolved(SettingsRequest request, Notices notices) const {
+  const auto say = notice_ ? notice_ : [](const std::string& message) { print_notice(message); };
+  if (notices != Notices::kNone) {
+    request.made = [say](const std::filesystem::path& workspace) {
+      say(fmt::format("new workspace {} (--workspace or SKEIN_WORKSPACE names another)",
+                      workspace.string()));
+    };
+  }
   auto settings = resolve_settings(request);
   if (!settings) {
     const int code = settings.error().code == ErrorCode::kInvalid ? kExitUsage : kExitRefused;
     return tl::unexpected<Failure>(Failure(std::move(settings).error(), code));
   }
+  if (notices == Notices::kAll && !std::exchange(warned_, true)) {
+    if (const auto warning = exposure_warning(*settings)) say(*warning);
+  }
   return std::move(settings).value();
 }
 
-}  // namespace
-
-tl::expected<Settings, Failure> Context::settings() const { return resolved(request_); }
+tl::expected<Settings, Failure> Context::settings(Notices notices) const {
+  return resolved(request_, notices);
+}
 
 tl::expected<Settings, Failure> Context::settings_in(std::string workspace) const {
   SettingsRequest request = request_;
   request.workspace = std::move(workspace);
-  return resolved(request);
+  return resolved(std::move(request), Notices::kNone);
+}
+
+tl::expected<Settings, Failure> Context::settings_from(std::string start) const {
+  SettingsRequest request = request_;
+  request.workspace.reset();
+  request.start = std::move(start);
+  return resolved(std::move(request), Notices::kNewWorkspace);
 }
 
 StoreOptions Context::store_options() { return {.notice = tell}; }

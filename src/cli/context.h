@@ -1,6 +1,7 @@
 // What a command gets to work with.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "api/settings.h"
@@ -35,9 +36,18 @@ class Context {
   bool json() const { return json_; }
   Output& out() { return out_; }
   const Style& style() const { return style_; }
+  // How notices go to standard error; without it, as print_notice does.
+  void set_notice(std::function<void(const std::string&)> notice) { notice_ = std::move(notice); }
 
+  // What a command says on standard error: which workspace it chose, when it makes one, and that
+  // files are open to others. Commands that report these themselves say nothing.
+  enum class Notices { kAll, kNewWorkspace, kNone };
   // Bad configuration is wrong usage.
-  tl::expected<Settings, Failure> settings() const;
+  tl::expected<Settings, Failure> settings(Notices notices = Notices::kAll) const;
+  // The same where the workspace is looked for from another folder, unless one is named.
+  tl::expected<Settings, Failure> settings_from(std::string start) const;
+  // As the command line has it.
+  const std::optional<std::string>& named_workspace() const { return request_.workspace; }
   // The same for another workspace than that of the command line.
   tl::expected<Settings, Failure> settings_in(std::string workspace) const;
 
@@ -50,10 +60,14 @@ class Context {
   tl::expected<OpenManager, Failure> open_manager(IfMissing if_missing);
 
  private:
+  tl::expected<Settings, Failure> resolved(SettingsRequest request, Notices notices) const;
+
   const SettingsRequest request_;
   const bool json_;
   Output out_;
   const Style style_;
+  std::function<void(const std::string&)> notice_;
+  mutable bool warned_ = false;  // once is enough
 };
 
 }  // namespace skein

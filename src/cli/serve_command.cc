@@ -1,13 +1,13 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <filesystem>
 
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/stop_on_signal.h"
 #include "core/json_object.h"
 #include "core/memory.h"
+#include "core/own_folder.h"
 #include "core/pause.h"
 #include "core/quote.h"
 #include "core/try.h"
@@ -23,6 +23,12 @@ void log_finding(const Finding& finding) {
   if (finding.thread) line.add("thread", finding.thread->str());
   if (finding.seq > 0) line.add("event", finding.seq);
   if (finding.repaired) line.add("repaired", true);
+  print_line_to_stderr(line.str());
+}
+
+void log_notice(const std::string& message) {
+  JsonObject line;
+  line.add("at", system_clock().now().str()).add("message", mended_utf8(message));
   print_line_to_stderr(line.str());
 }
 
@@ -60,22 +66,27 @@ class Serve : public Command {
   }
 
   Outcome run(Context& context) override {
+    context.set_notice(log_notice);
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     auto options = http::read_server_options(settings.server);
     if (!options) return wrong_usage("configuration: " + options.error().message);
     if (address_) options->address = *address_;
     if (port_ && *port_ > 65'535) return wrong_usage("a port is at most 65535");
     if (port_) options->port = static_cast<std::uint16_t>(*port_);
-    if (options->audit_file.empty()) {
+    const bool own_audit_file = options->audit_file.empty();
+    if (own_audit_file) {
       options->audit_file = (settings.workspace / ".skein" / "audit.log").string();
     }
     std::signal(SIGPIPE, SIG_IGN);
     give_memory_back_always();
     SKEIN_ASSIGN_OR_FAIL(const auto store,
                          context.open(IfMissing::kCreate, {.notice = log_finding}));
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(options->audit_file).parent_path(),
-                                        ignored);
+    Flusher flusher;
+    if (own_audit_file) {
+      SKEIN_TRY(make_own_folder(settings.workspace.string(), flusher));
+    } else {
+      SKEIN_TRY(make_folders(parent_folder(options->audit_file), flusher));
+    }
 
     const StopOnSignal stop;
     http::Server::Parts parts;
