@@ -72,6 +72,10 @@ struct WorkPlace {
   std::filesystem::path folder;  // the workspace
   std::string project;           // of whatever says no other
   std::string host;              // the machine; with the folder it tells one place from another
+  // Whose branch and commits count: a linked worktree of the workspace; empty: the workspace.
+  std::filesystem::path checkout = {};
+
+  const std::filesystem::path& checked_out() const { return checkout.empty() ? folder : checkout; }
 };
 
 struct CreateItem {

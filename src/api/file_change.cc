@@ -1,5 +1,6 @@
 #include "api/file_change.h"
 
+#include "core/confined_path.h"
 #include "core/file.h"
 #include "core/try.h"
 
@@ -8,13 +9,24 @@ namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{4} << 20;
 
+// A file of the user's may be a link into a folder of theirs, and then that one changes. Links in a
+// workspace are refused.
+Result<std::filesystem::path> without_links(std::filesystem::path file) {
+  SKEIN_TRY(check_no_links(file.string()));
+  std::error_code error;
+  if (!std::filesystem::is_symlink(file, error)) return file;
+  std::filesystem::path target = std::filesystem::canonical(file, error);
+  if (!error) return target;
+  return fail(ErrorCode::kIo, file.string() + " is a symbolic link to nowhere: " + error.message());
+}
+
 }  // namespace
 
 Result<FileChange> plan_change(
     std::filesystem::path file,
     const std::function<Result<std::string>(std::string_view before)>& make) {
   FileChange change;
-  change.file = std::move(file);
+  SKEIN_ASSIGN(change.file, without_links(std::move(file)));
   const std::string path = change.file.string();
   SKEIN_ASSIGN(auto text, read_file(path, kMaxBytes));
   change.before = text.value_or("");

@@ -10,6 +10,7 @@
 #include "api/work/place.h"
 #include "core/file.h"
 #include "core/json_object.h"
+#include "core/own_folder.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "skein/work_sessions.h"
@@ -25,12 +26,12 @@ constexpr std::uint64_t kMaxLogBytes = std::uint64_t{1} << 20;
 class HookLog {
  public:
   HookLog(const Settings& settings, HookName name)
-      : folder_((settings.workspace / ".skein").string()), name_(name) {}
+      : workspace_(settings.workspace.string()), name_(name) {}
 
   void write(const std::string& message) const {
     Flusher unflushed(false);
-    const std::string path = folder_ + "/hook.log";
-    if (!make_folders(folder_, unflushed)) return;
+    const std::string path = workspace_ + "/.skein/hook.log";
+    if (!make_own_folder(workspace_, unflushed)) return;
     const auto stamp = stat_file(path);
     if (stamp && *stamp && (*stamp)->size > kMaxLogBytes) {
       std::error_code ignored;
@@ -58,7 +59,7 @@ class HookLog {
     return "";
   }
 
-  const std::string folder_;
+  const std::string workspace_;
   const HookName name_;
 };
 

@@ -161,7 +161,7 @@ Result<FileChange> plan_mcp_server(const Settings& settings, McpClientKind clien
     case McpClientKind::kCursor:
       return plan_change(
           settings.workspace / ".cursor" / "mcp.json", [&program](std::string_view before) {
-            return with_json_server(before, program, {"--workspace", "${workspaceFolder}", "mcp"});
+            return with_json_server(before, program, {"--start-dir", "${workspaceFolder}", "mcp"});
           });
     case McpClientKind::kCodex:
       break;

@@ -10,6 +10,7 @@
 #include "core/checksum.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/own_folder.h"
 #include "core/quotation.h"
 #include "core/try.h"
 #include "recall/text/analyzer.h"
@@ -82,8 +83,8 @@ Result<OpenedRecall> open_recall(const Settings& settings, Store& store) {
     options.vectors_folder = settings.store_url.substr(kJsonl.size());
   }
   if (!options.index_path.empty()) {
-    std::error_code error;
-    fs::create_directories(fs::path(options.index_path).parent_path(), error);
+    Flusher unflushed(false);  // the index can be made again
+    SKEIN_TRY(make_store_folder(parent_folder(options.index_path), unflushed));
   }
   SKEIN_ASSIGN(opened.recall, Recall::open(store, std::move(options)));
   return opened;

@@ -10,6 +10,7 @@
 #include "api/config_trust.h"
 #include "api/signing_secret.h"
 #include "api/user_folders.h"
+#include "api/workspace_detection.h"
 #include "core/quote.h"
 #include "core/try.h"
 
@@ -41,31 +42,6 @@ std::string anchored(std::string url, const fs::path& folder) {
 std::string default_store(const fs::path& workspace) {
   return "sqlite:" + (workspace / ".skein" / "skein.db").string();
 }
-
-template <class Predicate>
-std::optional<fs::path> nearest_above(const fs::path& start, Predicate holds) {
-  for (fs::path folder = start;; folder = folder.parent_path()) {
-    if (holds(folder)) return folder;
-    if (folder == folder.parent_path()) return std::nullopt;
-  }
-}
-
-}  // namespace
-
-fs::path find_workspace(const fs::path& start) {
-  std::error_code error;
-  const auto marked = nearest_above(start, [&](const fs::path& folder) {
-    return fs::is_directory(folder / "workspace", error) ||
-           fs::is_directory(folder / ".gitmem", error) ||
-           fs::is_directory(folder / ".skein", error);
-  });
-  if (marked) return *marked;
-  const auto repository = nearest_above(
-      start, [&](const fs::path& folder) { return fs::exists(folder / ".git", error); });
-  return repository.value_or(start);
-}
-
-namespace {
 
 // The user's own configuration: it has the settings of the server, and defaults for the rest.
 Result<ConfigFile> user_config(Settings& settings) {
@@ -122,11 +98,21 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
 
   Settings settings;
   auto workspace = request.workspace ? request.workspace : environment("SKEIN_WORKSPACE");
-  settings.workspace = workspace ? (here / *workspace).lexically_normal() : find_workspace(here);
+  if (workspace) {
+    settings.workspace = (here / *workspace).lexically_normal();
+  } else {
+    SKEIN_ASSIGN(FoundWorkspace found,
+                 find_workspace(request.start ? here / *request.start : here));
+    settings.workspace = std::move(found.folder);
+    settings.checkout = std::move(found.worktree);
+  }
   if (!fs::is_directory(settings.workspace, error)) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("workspace {}: there is no such folder", settings.workspace.string()));
   }
+  const auto made = [tell = request.made, workspace = settings.workspace] { tell(workspace); };
+  SKEIN_TRY(enter_workspace(settings.workspace,
+                            workspace || !request.made ? std::function<void()>() : made));
   SKEIN_ASSIGN(settings.trust, Trust::of_workspace(settings.workspace));
 
   SKEIN_ASSIGN(ConfigFile user, user_config(settings));
@@ -208,15 +194,6 @@ Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMi
   if (if_missing == IfMissing::kRefuse && !store_exists(settings.store_url)) {
     return fail(ErrorCode::kNotFound,
                 fmt::format("there is no store at {}", without_password(settings.store_url)));
-  }
-  if (settings.store_url == default_store(settings.workspace)) {
-    std::error_code error;
-    fs::create_directories(settings.workspace / ".skein", error);
-    if (error) {
-      return fail(ErrorCode::kIo,
-                  fmt::format("cannot make {}: {}", (settings.workspace / ".skein").string(),
-                              error.message()));
-    }
   }
   return open_store(settings.store_url, std::move(options));
 }

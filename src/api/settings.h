@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,10 +27,16 @@ struct SettingsRequest {
   // The digest of the definitions that the caller agreed to (skein trust --print), else
   // SKEIN_TRUST.
   std::optional<std::string> trust;
+  // Where the workspace is looked for when none is named; absent: the working directory.
+  std::optional<std::string> start;
+  // Called with the workspace when its .skein/ is made and nobody had named it; may be empty.
+  std::function<void(const std::filesystem::path& workspace)> made;
 };
 
 struct Settings {
   std::filesystem::path workspace;  // absolute
+  // The linked worktree of the workspace's repository that one stands in; empty: the workspace.
+  std::filesystem::path checkout;
   std::string store_url;
   std::string default_agent;
   std::vector<ActiveLimit> active_limits;
@@ -58,6 +65,9 @@ struct Settings {
   std::vector<std::string> notices{};  // for people, on standard error, a line each
 };
 
+// The workspace is the one asked for, else the one that find_workspace finds
+// (api/workspace_detection.h); kInvalid when it may not be used.
+//
 // Flags win over the environment (SKEIN_STORE, SKEIN_WORKSPACE, SKEIN_EMBEDDER), that over the
 // workspace's configuration, that over the user's ($XDG_CONFIG_HOME/skein/config.json, else
 // /etc/skein/config.json), and that over the defaults. The workspace's is
@@ -73,10 +83,6 @@ struct Settings {
 // disabled); anything else in it is kInvalid, naming file, field and reason. A relative path in its
 // "store" starts from the workspace, one from elsewhere from the working directory.
 Result<Settings> resolve_settings(const SettingsRequest& request);
-
-// The nearest folder at or above `start` that holds workspace/, .gitmem/ or .skein/, else the
-// enclosing git repository, else `start`.
-std::filesystem::path find_workspace(const std::filesystem::path& start);
 
 enum class IfMissing { kCreate, kRefuse };
 

@@ -9,6 +9,7 @@
 #include "api/agents.h"
 #include "api/hooks.h"
 #include "api/keys.h"
+#include "api/private_files.h"
 #include "api/trust_review.h"
 #include "core/file.h"
 #include "core/find_program.h"
@@ -55,6 +56,19 @@ SetupCheck check_room(const Settings& settings) {
   if (space.available >= kLittleRoom) return {"disk", State::kFine, room, ""};
   return {"disk", State::kProblem, room,
           "make room: a full disk refuses writes, and loses nothing"};
+}
+
+SetupCheck check_private(const Settings& settings) {
+  const ExposedFiles exposed = find_exposed_files(settings);
+  if (exposed.paths.empty()) {
+    return {"private", State::kFine, "nobody else can read what Skein keeps here", ""};
+  }
+  const std::size_t more = exposed.paths.size() - 1;
+  const std::string what = fmt::format(
+      "other users of this machine can {} {}{}", exposed.writable ? "change" : "read",
+      exposed.paths.front().string(), more > 0 ? fmt::format(" and {} more", more) : "");
+  return {"private", exposed.writable ? State::kProblem : State::kOff, what,
+          "skein doctor --repair"};
 }
 
 SetupCheck check_git(const Settings& settings) {
@@ -231,10 +245,11 @@ const char* to_string(SetupCheck::State state) {
 }
 
 std::vector<SetupCheck> check_setup(const Settings& settings) {
-  std::vector<SetupCheck> checks = {
-      check_store(settings),  check_room(settings),   check_git(settings),
-      check_claude(),         check_hooks(settings),  check_mcp(settings),
-      check_models(settings), check_server(settings), check_trust(settings)};
+  std::vector<SetupCheck> checks = {check_store(settings),   check_room(settings),
+                                    check_private(settings), check_git(settings),
+                                    check_claude(),          check_hooks(settings),
+                                    check_mcp(settings),     check_models(settings),
+                                    check_server(settings),  check_trust(settings)};
   for (SetupCheck& check : check_agents(settings)) checks.push_back(std::move(check));
   return checks;
 }

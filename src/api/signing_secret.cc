@@ -129,7 +129,7 @@ class SecretFile final : public SigningSecret {
     }
     SKEIN_TRY(check_owner(file_, folder_, S_IWGRP | S_IWOTH, "go-w"));
     SKEIN_ASSIGN(const std::string secret, random_secret());
-    SKEIN_TRY(create_file(file_.string(), secret + "\n", flusher, 0600));
+    SKEIN_TRY(create_file(file_.string(), secret + "\n", flusher));
     return {};
   }
 

@@ -99,7 +99,8 @@ std::unique_ptr<Command> import_command();
 std::unique_ptr<Command> migrate_command();
 std::unique_ptr<Command> redact_command();
 CommandGroup watch_commands();
-CommandGroup care_commands();  // doctor, cleanup, demo
+CommandGroup care_commands();  // init, doctor, cleanup, demo
+std::unique_ptr<Command> init_command();
 std::unique_ptr<Command> demo_command();
 std::unique_ptr<Command> cleanup_command();
 CommandGroup checkpoint_commands();       // checkpoint, handoff, resume

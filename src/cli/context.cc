@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "api/private_files.h"
 #include "api/trust_review.h"
 #include "cli/arguments.h"
 
@@ -51,9 +52,16 @@ std::vector<Argument> global_arguments(GlobalArguments& target) {
        .set = into(target.settings.store)},
       {.names = "--workspace",
        .value_name = "DIR",
-       .help = "the folder that this is about (SKEIN_WORKSPACE; default the nearest one above that "
-               "holds workspace/, .gitmem/ or .skein/, else the git repository, else .)",
+       .help = "the folder that this is about (SKEIN_WORKSPACE; default in a git repository: the "
+               "nearest folder up to its root that has .skein/, .gitmem/ or workspace/threads/, "
+               "else the root, in a linked worktree that of the main checkout; elsewhere: the "
+               "nearest folder below $HOME that has .skein/, else .; never $HOME)",
        .set = into(target.settings.workspace),
+       .is_path = true},
+      {.names = "--start-dir",
+       .value_name = "DIR",
+       .help = "where to look for the workspace when none is named (default .)",
+       .set = into(target.settings.start),
        .is_path = true},
       {.names = "--config",
        .value_name = "FILE",
@@ -76,9 +84,13 @@ Context::Context(const GlobalArguments& global)
       out_(STDOUT_FILENO),
       style_(style_for(STDOUT_FILENO, system_clock().now())) {}
 
-namespace {
-
-tl::expected<Settings, Failure> resolved(const SettingsRequest& request) {
+tl::expected<Settings, Failure> Context::resolved(SettingsRequest request, Notices notices) const {
+  if (notices != Notices::kNone) {
+    request.made = [this](const std::filesystem::path& workspace) {
+      say(fmt::format("new workspace {} (--workspace or SKEIN_WORKSPACE names another)",
+                      workspace.string()));
+    };
+  }
   auto settings = resolve_settings(request);
   if (settings) {
     // A digest that the caller agreed to may trust members of the configuration: read it again.
@@ -92,29 +104,43 @@ tl::expected<Settings, Failure> resolved(const SettingsRequest& request) {
   return std::move(settings).value();
 }
 
-}  // namespace
-
-tl::expected<Settings, Failure> Context::unchecked_settings() const { return resolved(request_); }
+tl::expected<Settings, Failure> Context::unchecked_settings() const {
+  return resolved(request_, Notices::kNone);
+}
 
 tl::expected<Settings, Failure> Context::unchecked_settings_in(std::string workspace) const {
   SettingsRequest request = request_;
   request.workspace = std::move(workspace);
-  return resolved(request);
+  return resolved(std::move(request), Notices::kNone);
 }
 
-tl::expected<Settings, Failure> Context::checked(tl::expected<Settings, Failure> settings) const {
+tl::expected<Settings, Failure> Context::checked(tl::expected<Settings, Failure> settings,
+                                                 Notices notices) const {
   if (!settings) return settings;
   SKEIN_TRY(check_store_trust(*settings));
-  if (!std::exchange(notices_printed_, true)) {
-    for (const std::string& notice : settings->notices) print_notice(printable(notice));
-  }
+  if (notices != Notices::kAll || std::exchange(warned_, true)) return settings;
+  for (const std::string& notice : settings->notices) say(notice);
+  if (const auto warning = exposure_warning(*settings)) say(*warning);
   return settings;
 }
 
-tl::expected<Settings, Failure> Context::settings() const { return checked(unchecked_settings()); }
+void Context::say(const std::string& message) const {
+  notice_ ? notice_(message) : print_notice(printable(message));
+}
+
+tl::expected<Settings, Failure> Context::settings(Notices notices) const {
+  return checked(resolved(request_, notices), notices);
+}
 
 tl::expected<Settings, Failure> Context::settings_in(std::string workspace) const {
-  return checked(unchecked_settings_in(std::move(workspace)));
+  return checked(unchecked_settings_in(std::move(workspace)), Notices::kNone);
+}
+
+tl::expected<Settings, Failure> Context::settings_from(std::string start) const {
+  SettingsRequest request = request_;
+  request.workspace.reset();
+  request.start = std::move(start);
+  return checked(resolved(std::move(request), Notices::kNewWorkspace), Notices::kNewWorkspace);
 }
 
 StoreOptions Context::store_options() { return {.notice = tell}; }

@@ -1,6 +1,7 @@
 // What a command gets to work with.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "api/settings.h"
@@ -37,10 +38,19 @@ class Context {
   const Style& style() const { return style_; }
   // What the command line asks of the settings.
   const SettingsRequest& request() const { return request_; }
+  // How notices go to standard error; without it, as print_notice does.
+  void set_notice(std::function<void(const std::string&)> notice) { notice_ = std::move(notice); }
 
-  // Bad configuration is wrong usage. Prints, once, which parts of the workspace's configuration
-  // have no effect; refuses a workspace whose store is not trusted.
-  tl::expected<Settings, Failure> settings() const;
+  // What a command prints on standard error: which workspace it chose, when it makes one, which
+  // parts of the workspace's configuration have no effect, and that files are open to others.
+  // Commands that report these themselves print nothing.
+  enum class Notices { kAll, kNewWorkspace, kNone };
+  // Bad configuration is wrong usage. Refuses a workspace whose store is not trusted.
+  tl::expected<Settings, Failure> settings(Notices notices = Notices::kAll) const;
+  // The same where the workspace is looked for from another folder, unless one is named.
+  tl::expected<Settings, Failure> settings_from(std::string start) const;
+  // As the command line has it.
+  const std::optional<std::string>& named_workspace() const { return request_.workspace; }
   // The same for another workspace than that of the command line.
   tl::expected<Settings, Failure> settings_in(std::string workspace) const;
   // The same without notices, and with a store that is not trusted: for commands that review the
@@ -57,13 +67,17 @@ class Context {
   tl::expected<OpenManager, Failure> open_manager(IfMissing if_missing);
 
  private:
-  tl::expected<Settings, Failure> checked(tl::expected<Settings, Failure> settings) const;
+  tl::expected<Settings, Failure> resolved(SettingsRequest request, Notices notices) const;
+  tl::expected<Settings, Failure> checked(tl::expected<Settings, Failure> settings,
+                                          Notices notices) const;
+  void say(const std::string& message) const;
 
   const SettingsRequest request_;
   const bool json_;
-  mutable bool notices_printed_ = false;
   Output out_;
   const Style style_;
+  std::function<void(const std::string&)> notice_;
+  mutable bool warned_ = false;  // once is enough
 };
 
 }  // namespace skein

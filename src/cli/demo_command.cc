@@ -1,10 +1,9 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "api/demo/demo.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "core/file.h"
 #include "core/json_object.h"
 
 namespace skein {
@@ -44,8 +43,8 @@ class Demo : public Command {
   }
 
   Outcome run(Context& context) override {
-    std::error_code ignored;  // settings_in says it
-    std::filesystem::create_directories(folder_, ignored);
+    Flusher flusher;
+    SKEIN_TRY(make_folders(folder_, flusher));
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings_in(folder_));
     Progress progress("playing");
     DemoOptions options;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/private_files.h"
 #include "api/setup.h"
 #include "api/unsigned_records.h"
 #include "cli/arguments.h"
@@ -102,7 +103,7 @@ class Doctor : public Command {
 
   std::vector<Argument> arguments() override {
     return {{.names = "--repair",
-             .help = "mend what can be mended without losing anything",
+             .help = "mend what can be mended without losing anything, and make files private",
              .set = into(repair_)},
             {.names = "--setup",
              .help = "only the setup: programs, models, agents, room on the disk",
@@ -110,12 +111,18 @@ class Doctor : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings(Context::Notices::kNone));
+    std::size_t made_private = 0;
+    if (repair_) {
+      SKEIN_ASSIGN(made_private, make_files_private(settings));
+    }
     const std::vector<SetupCheck> setup = check_setup(settings);
     const bool sound = std::none_of(setup.begin(), setup.end(), [](const SetupCheck& check) {
       return check.state == SetupCheck::State::kProblem;
     });
-    if (!context.json()) context.out().write(program_text() + setup_text(setup));
+    if (!context.json()) {
+      context.out().write(program_text() + setup_text(setup) + private_text(made_private));
+    }
     if (only_setup_) {
       if (context.json()) {
         context.out().write(JsonObject().add_json("setup", setup_json(setup)).str() + "\n");
@@ -178,6 +185,11 @@ class Doctor : public Command {
     context.out().write(object.str() + "\n");
   }
 
+  static std::string private_text(std::size_t changed) {
+    if (changed == 0) return "";
+    return fmt::format("repaired   made {} files and folders private\n", changed);
+  }
+
   static std::string program_text() {
     return fmt::format("program    skein {}, SQLite {}\n", SKEIN_VERSION, sqlite_version());
   }
@@ -207,6 +219,7 @@ class Doctor : public Command {
 
 CommandGroup care_commands() {
   CommandGroup group;
+  group.commands.push_back(init_command());
   group.commands.push_back(std::make_unique<Doctor>());
   group.commands.push_back(cleanup_command());
   group.commands.push_back(demo_command());

@@ -11,7 +11,8 @@ Outcome make_change(Context& context, const FileChange& change, bool yes,
   const std::string file = printable(change.file.string());
   if (change.changes()) {
     if (!context.json()) {
-      context.out().write_stored(file + "\n" + line_diff(change.before, change.after));
+      context.out().write_stored("changes " + file + ":\n" +
+                                 line_diff(change.before, change.after));
       SKEIN_TRY(context.out().flush());
     }
     if (!yes) {
@@ -24,7 +25,8 @@ Outcome make_change(Context& context, const FileChange& change, bool yes,
     context.out().write(JsonObject().add("file", file).add("changed", change.changes()).str() +
                         "\n");
   } else {
-    context.out().write(change.changes() ? "written\n" : std::string(unchanged) + "\n");
+    context.out().write(change.changes() ? "written to " + file + "\n"
+                                         : std::string(unchanged) + ": " + file + "\n");
   }
   return kExitDone;
 }

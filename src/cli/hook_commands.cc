@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "api/hooks.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -29,10 +31,9 @@ class RunHook : public Command {
   std::vector<Argument> arguments() override { return {}; }
 
   Outcome run(Context& context) override {
-    const auto settings = context.unchecked_settings();
-    if (!settings) return kExitDone;
-    if (auto trusted = check_store_trust(*settings); !trusted) {
-      print_notice(printable(trusted.error().message));
+    const auto settings = workspace_settings(context);
+    if (!settings) {
+      print_notice(printable(settings.error().error.message));
       return kExitDone;
     }
     const auto told = ::isatty(STDIN_FILENO) == 1 ? Result<std::string>("")
@@ -43,6 +44,15 @@ class RunHook : public Command {
   }
 
  private:
+  // Hooks that were installed before --start-dir name the agent's folder as the workspace.
+  static tl::expected<Settings, Failure> workspace_settings(const Context& context) {
+    const char* project = std::getenv("CLAUDE_PROJECT_DIR");
+    if (project != nullptr && context.named_workspace() == project) {
+      return context.settings_from(project);
+    }
+    return context.settings(Context::Notices::kNewWorkspace);
+  }
+
   const HookName hook_;
   const std::string name_;
   const std::string summary_;

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,29 +22,31 @@ tl::unexpected<Error> cannot_write(const fs::path& path, int error) {
 
 }  // namespace
 
-OutputFile::OutputFile(fs::path path, fs::path beside, int fd)
-    : path_(std::move(path)), beside_(std::move(beside)), fd_(fd), out_(fd) {}
+OutputFile::OutputFile(fs::path path, fs::path beside, Fd fd)
+    : path_(std::move(path)), beside_(std::move(beside)), fd_(std::move(fd)), out_(fd_.get()) {}
 
 OutputFile::~OutputFile() {
-  ::close(fd_);
   std::error_code ignored;
   fs::remove(beside_, ignored);
 }
 
 Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
-  std::error_code error;
-  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
-  if (error) return cannot_write(path, error.value());
+  Flusher flusher;
+  if (path.has_parent_path()) SKEIN_TRY(make_folders(path.parent_path().string(), flusher));
   fs::path beside = path;
   beside += fmt::format(".{}.part", ::getpid());
-  const int fd = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return cannot_write(path, errno);
-  return std::unique_ptr<OutputFile>(new OutputFile(path, std::move(beside), fd));
+  SKEIN_ASSIGN(Fd fd, open_file(beside.string(), O_WRONLY | O_CREAT | O_TRUNC));
+  struct stat before{};
+  if (::lstat(path.c_str(), &before) == 0 && S_ISREG(before.st_mode) &&
+      ::fchmod(fd.get(), before.st_mode & 0777U) != 0) {
+    return cannot_write(path, errno);
+  }
+  return std::unique_ptr<OutputFile>(new OutputFile(path, std::move(beside), std::move(fd)));
 }
 
 Result<void> OutputFile::commit() {
   SKEIN_TRY(out_.flush());
-  if (::fsync(fd_) != 0) return cannot_write(path_, errno);
+  if (::fsync(fd_.get()) != 0) return cannot_write(path_, errno);
   if (std::rename(beside_.c_str(), path_.c_str()) != 0) return cannot_write(path_, errno);
   return {};
 }

@@ -5,12 +5,14 @@
 #include <memory>
 
 #include "cli/output.h"
+#include "core/file.h"
 #include "skein/error.h"
 
 namespace skein {
 
 // Writes beside the path, and takes its place only when everything is on disk. Folders above it are
-// made. Without commit() nothing is left.
+// made. New files and folders are private; a file that is replaced keeps its mode. Without commit()
+// nothing is left.
 class OutputFile {
  public:
   static Result<std::unique_ptr<OutputFile>> create(const std::filesystem::path& path);
@@ -20,11 +22,11 @@ class OutputFile {
   Result<void> commit();
 
  private:
-  OutputFile(std::filesystem::path path, std::filesystem::path beside, int fd);
+  OutputFile(std::filesystem::path path, std::filesystem::path beside, Fd fd);
 
   const std::filesystem::path path_;
   const std::filesystem::path beside_;
-  const int fd_;
+  const Fd fd_;
   Output out_;
 };
 

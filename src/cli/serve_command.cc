@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <csignal>
-#include <filesystem>
 
 #include "api/trust_review.h"
 #include "cli/arguments.h"
@@ -10,6 +9,7 @@
 #include "cli/stop_on_signal.h"
 #include "core/json_object.h"
 #include "core/memory.h"
+#include "core/own_folder.h"
 #include "core/pause.h"
 #include "core/quote.h"
 #include "core/try.h"
@@ -28,16 +28,14 @@ void log_finding(const Finding& finding) {
   print_line_to_stderr(line.str());
 }
 
-void log_line(std::string_view message) {
-  print_line_to_stderr(JsonObject()
-                           .add("at", system_clock().now().str())
-                           .add("message", mended_utf8(message))
-                           .str());
+void log_notice(const std::string& message) {
+  JsonObject line;
+  line.add("at", system_clock().now().str()).add("message", mended_utf8(message));
+  print_line_to_stderr(line.str());
 }
 
 // What the workspace defines and may not do, as one line of the log.
 Result<void> log_untrusted(const Settings& settings) {
-  for (const std::string& notice : settings.notices) log_line(notice);
   SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
   std::string names;
   for (const Definition& definition : review.pending()) {
@@ -46,7 +44,7 @@ Result<void> log_untrusted(const Settings& settings) {
   for (const UnsignedRecord& record : review.records) {
     names += (names.empty() ? "" : ", ") + record.collection + "/" + record.key;
   }
-  if (!names.empty()) log_line("not trusted and inactive: " + names + "; " + how_to_trust());
+  if (!names.empty()) log_notice("not trusted and inactive: " + names + "; " + how_to_trust());
   return {};
 }
 
@@ -101,19 +99,26 @@ class Serve : public Command {
   }
 
   Outcome run(Context& context) override {
+    context.set_notice(log_notice);
     SKEIN_ASSIGN_OR_FAIL(Settings settings, context.unchecked_settings());
     SKEIN_TRY(ask_for_workspace_trust(settings));
-    SKEIN_ASSIGN_OR_FAIL(settings, context.unchecked_settings());  // after what was just decided
-    SKEIN_TRY(check_store_trust(settings));
+    SKEIN_ASSIGN_OR_FAIL(settings, context.settings());  // after what was just decided
     SKEIN_TRY(log_untrusted(settings));
     SKEIN_ASSIGN_OR_FAIL(auto options, server_options(settings));
+    const bool own_audit_file = options.audit_file.empty();
+    if (own_audit_file) {
+      options.audit_file = (settings.workspace / ".skein" / "audit.log").string();
+    }
     std::signal(SIGPIPE, SIG_IGN);
     give_memory_back_always();
     SKEIN_ASSIGN_OR_FAIL(const auto store,
                          context.open(IfMissing::kCreate, {.notice = log_finding}));
-    std::error_code ignored;
-    std::filesystem::create_directories(std::filesystem::path(options.audit_file).parent_path(),
-                                        ignored);
+    Flusher flusher;
+    if (own_audit_file) {
+      SKEIN_TRY(make_own_folder(settings.workspace.string(), flusher));
+    } else {
+      SKEIN_TRY(make_folders(parent_folder(options.audit_file), flusher));
+    }
 
     const StopOnSignal stop;
     http::Server::Parts parts;
@@ -148,9 +153,6 @@ class Serve : public Command {
     if (audit_file_) options.audit_file = *audit_file_;
     if (auto good = http::check_server_options(options); !good) {
       return wrong_usage(good.error().message);
-    }
-    if (options.audit_file.empty()) {
-      options.audit_file = (settings.workspace / ".skein" / "audit.log").string();
     }
     return options;
   }

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/confined_path.h"
 #include "core/try.h"
 
 namespace skein {
@@ -41,13 +42,17 @@ Result<void> write_all(const std::string& path, std::string_view bytes, WriteSom
 // Writes and flushes a file beside `path`, and lets `put` bring it there. Nothing is left of it
 // when that fails.
 template <class Put>
-Result<void> write_beside(const std::string& path, std::string_view bytes, Flusher& flusher,
-                          Put put, unsigned mode = 0644) {
+Result<void> write_beside(const std::string& path, std::string_view bytes, unsigned mode,
+                          Flusher& flusher, Put put) {
   static std::atomic<unsigned> counter{0};
   const std::string beside =
       path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   const auto write = [&]() -> Result<void> {
-    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC, mode));
+    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC));
+    // Only a mode that the umask may not take from: that of the file before.
+    if (mode != kPrivateFile && ::fchmod(fd.get(), mode) != 0) {
+      return tl::unexpected(io_error("set the mode of", beside, errno));
+    }
     SKEIN_TRY(write_at(fd, beside, 0, bytes));
     SKEIN_TRY(flusher.data(fd, beside));
     return put(beside);
@@ -74,10 +79,22 @@ Error io_error(std::string_view doing, const std::string& path, int error_number
 }
 
 Result<Fd> open_file(const std::string& path, int flags, unsigned mode) {
+  std::optional<ConfinedName> confined;
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
+  if (writes) {
+    SKEIN_ASSIGN(confined, find_confined(path));
+  }
+  const int folder = confined ? confined->folder.get() : AT_FDCWD;
+  const char* name = confined ? confined->name.c_str() : path.c_str();
   while (true) {
-    const int fd = ::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    const int fd = ::openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
     if (fd >= 0) return Fd(fd);
-    if (errno != EINTR) return tl::unexpected(io_error("open", path, errno));
+    const int error_number = errno;
+    if (error_number == EINTR) continue;
+    if (error_number == ELOOP && confined) {
+      return tl::unexpected(confined_error("open", path, path, error_number));
+    }
+    return tl::unexpected(io_error("open", path, error_number));
   }
 }
 
@@ -180,10 +197,19 @@ std::string parent_folder(const std::string& path) {
 }
 
 Result<bool> make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) == 0) return true;
+  SKEIN_ASSIGN(const auto confined, find_confined(path));
+  const int folder = confined ? confined->folder.get() : AT_FDCWD;
+  const char* name = confined ? confined->name.c_str() : path.c_str();
+  if (::mkdirat(folder, name, kPrivateFolder) == 0) return true;
   const int error_number = errno;
   struct stat st{};
-  if (error_number == EEXIST && ::stat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode)) return false;
+  const int follow = confined ? AT_SYMLINK_NOFOLLOW : 0;
+  if (error_number == EEXIST && ::fstatat(folder, name, &st, follow) == 0) {
+    if (S_ISDIR(st.st_mode)) return false;
+    if (S_ISLNK(st.st_mode)) {
+      return tl::unexpected(confined_error("make the folder", path, path, error_number));
+    }
+  }
   return tl::unexpected(io_error("make the folder", path, error_number));
 }
 
@@ -199,7 +225,14 @@ Result<void> make_folders(const std::string& path, Flusher& flusher) {
 }
 
 Result<bool> remove_file(const std::string& path) {
-  if (::unlink(path.c_str()) == 0) return true;
+  auto confined = find_confined(path);
+  if (!confined) {
+    if (confined.error().code == ErrorCode::kNotFound) return false;
+    return tl::unexpected(confined.error());
+  }
+  const int folder = *confined ? (*confined)->folder.get() : AT_FDCWD;
+  const char* name = *confined ? (*confined)->name.c_str() : path.c_str();
+  if (::unlinkat(folder, name, 0) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   return tl::unexpected(io_error("remove", path, errno));
 }
@@ -222,8 +255,20 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
   return names;
 }
 
-Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher,
-                         unsigned mode) {
+Result<void> make_empty_file(const std::string& path) {
+  SKEIN_ASSIGN(const auto confined, find_confined(path));
+  const int folder = confined ? confined->folder.get() : AT_FDCWD;
+  const char* name = confined ? confined->name.c_str() : path.c_str();
+  if (::mknodat(folder, name, S_IFREG | kPrivateFile, 0) == 0 || errno == EEXIST) return {};
+  // Some file systems know no mknod. Nobody in this process has a file open that was not there.
+  if (errno == EPERM || errno == EOPNOTSUPP || errno == EINVAL) {
+    const Fd fd(::openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
+    if (fd.is_open() || errno == EEXIST) return {};
+  }
+  return tl::unexpected(io_error("make", path, errno));
+}
+
+Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
   bool made = false;
   const auto put = [&](const std::string& beside) -> Result<void> {
     made = ::link(beside.c_str(), path.c_str()) == 0;
@@ -231,15 +276,19 @@ Result<bool> create_file(const std::string& path, std::string_view bytes, Flushe
     ::unlink(beside.c_str());
     return {};
   };
-  SKEIN_TRY(write_beside(path, bytes, flusher, put, mode));
+  SKEIN_TRY(write_beside(path, bytes, kPrivateFile, flusher, put));
   return made;
 }
 
 Result<void> replace_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
-  return write_beside(path, bytes, flusher, [&](const std::string& beside) -> Result<void> {
+  struct stat st{};
+  const bool there = ::lstat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
+  const unsigned mode = there ? st.st_mode & 0777U : kPrivateFile;
+  const auto put = [&](const std::string& beside) -> Result<void> {
     if (::rename(beside.c_str(), path.c_str()) == 0) return {};
     return tl::unexpected(io_error("rename to", path, errno));
-  });
+  };
+  return write_beside(path, bytes, mode, flusher, put);
 }
 
 }  // namespace skein

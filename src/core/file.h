@@ -52,9 +52,16 @@ struct FileStamp {
 // kIo with the path and the words of errno.
 Error io_error(std::string_view doing, const std::string& path, int error_number);
 
+// What Skein makes is for its user alone, whatever the umask allows. The mode is given to each call
+// that makes something: a umask of the process would pass to the programs that it starts, which
+// work on the user's files.
+inline constexpr unsigned kPrivateFile = 0600;
+inline constexpr unsigned kPrivateFolder = 0700;
+
 // `flags` as open(2) has them; never follows a symbolic link at the end of the path, and is closed
-// on exec. kNotFound if there is no such file.
-Result<Fd> open_file(const std::string& path, int flags, unsigned mode = 0644);
+// on exec. For writing below a confined folder (core/confined_path.h) it follows none on the way
+// either. kNotFound if there is no such file.
+Result<Fd> open_file(const std::string& path, int flags, unsigned mode = kPrivateFile);
 
 // Nothing, unless there is a regular file of that name; links are not followed.
 Result<std::optional<FileStamp>> stat_file(const std::string& path);
@@ -95,22 +102,26 @@ class Flusher {
 // The folder above, which need not exist.
 std::string parent_folder(const std::string& path);
 
-// True: made it. False: it was there.
+// True: made it, private. False: it was there.
 Result<bool> make_folder(const std::string& path);
-// With the folders above it; each new one is durable.
+// With the folders above it; each new one is private and durable.
 Result<void> make_folders(const std::string& path, Flusher& flusher);
 // False: there was none.
 Result<bool> remove_file(const std::string& path);
 // The names in a folder, sorted; empty if there is no such folder.
 Result<std::vector<std::string>> list_folder(const std::string& path);
 
-// Makes a file that appears whole and durable, or not at all. False: there is something of that
-// name, which is left alone.
-Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher,
-                         unsigned mode = 0644);
+// Makes an empty private file, unless there is something of that name, without ever having it open:
+// closing a descriptor of a database drops the locks that the process has on it.
+Result<void> make_empty_file(const std::string& path);
+
+// Makes a private file that appears whole and durable, or not at all. False: there is something of
+// that name, which is left alone.
+Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher);
 
 // After it returns, the file has the new contents; after a crash, the old or the new ones. Writes
-// beside it, flushes, renames, and flushes the folder.
+// beside it, flushes, renames, and flushes the folder. A new file is private, one that was there
+// keeps its mode.
 Result<void> replace_file(const std::string& path, std::string_view bytes, Flusher& flusher);
 
 }  // namespace skein

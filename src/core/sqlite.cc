@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "core/confined_path.h"
+#include "core/file.h"
 #include "core/sqlite_page_cache.h"
 #include "core/try.h"
 
@@ -65,8 +67,22 @@ std::string_view Query::bytes(int column) const {
   return {data, data ? static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)) : 0};
 }
 
+namespace {
+
+// SQLite makes its files as the umask allows and goes through links. So the database is made for
+// it, private; the files beside it get the mode of the database.
+Result<void> prepare_database_file(const std::string& path) {
+  for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
+    SKEIN_TRY(check_no_links(path + ending));
+  }
+  return make_empty_file(path);
+}
+
+}  // namespace
+
 Result<Database> Database::open(const std::string& path, int busy_ms, const char* vfs) {
   configure_sqlite();
+  if (path != ":memory:") SKEIN_TRY(prepare_database_file(path));
   Database database(path);
   sqlite3* handle = nullptr;
   const int code = sqlite3_open_v2(

@@ -89,8 +89,10 @@ struct Migration {
 // refuses; last_code() says more.
 class Database {
  public:
-  // Makes the file when it is not there. Waits up to `busy_ms` for locks that others hold. `vfs` is
-  // the name of SQLite's layer over the files; null: its default.
+  // Makes the file when it is not there, for this user alone. Below a confined folder
+  // (core/confined_path.h), neither it nor the files that SQLite has beside it may be links. Waits
+  // up to `busy_ms` for locks that others hold. `vfs` is the name of SQLite's layer over the files;
+  // null: its default.
   static Result<Database> open(const std::string& path, int busy_ms, const char* vfs = nullptr);
 
   // Runs statements that give no rows of interest.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/confined_path.h"
 #include "core/file_lock.h"
 #include "core/json_object.h"
 #include "core/pause.h"
@@ -21,8 +22,10 @@ constexpr std::chrono::milliseconds kAfterError{1000};
 // Others may follow: they are written together.
 constexpr std::chrono::milliseconds kGathering{10};
 
-Result<Fd> open_file(const std::string& path) {
-  Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600));
+// An operator may name a link, such as /dev/stderr; a workspace may not bring one.
+Result<Fd> open_log(const std::string& path) {
+  SKEIN_TRY(check_no_links(path));
+  Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kPrivateFile));
   if (file.is_open()) return file;
   return fail(ErrorCode::kIo, "cannot write the audit log " + path + ": " + std::strerror(errno));
 }
@@ -32,7 +35,7 @@ Result<Fd> open_file(const std::string& path) {
 Result<std::unique_ptr<AuditLog>> AuditLog::open(std::string path, Clock& clock,
                                                  std::string_view first) {
   std::unique_ptr<AuditLog> log(new AuditLog(std::move(path), clock));
-  SKEIN_ASSIGN(Fd file, open_file(log->path_));
+  SKEIN_ASSIGN(Fd file, open_log(log->path_));
   log->use(std::move(file));
   if (!first.empty()) {
     log->lines_.append(first).append("\n");
@@ -66,7 +69,7 @@ Result<void> AuditLog::status() const {
   // Somebody may have taken it away since the last line was written.
   const auto now = std::chrono::steady_clock::now();
   if (now - looked_.load(std::memory_order_relaxed) < kLook) return {};
-  if (!has_its_name()) SKEIN_TRY(open_file(path_));
+  if (!has_its_name()) SKEIN_TRY(open_log(path_));
   looked_.store(now, std::memory_order_relaxed);
   return {};
 }
@@ -108,7 +111,7 @@ void AuditLog::work(const std::stop_token& stop) {
 Result<void> AuditLog::write(std::string& lines) {
   // Another process may have turned it over, and over again until nobody has what is written here.
   if (!has_its_name()) {
-    SKEIN_ASSIGN(Fd next, open_file(path_));
+    SKEIN_ASSIGN(Fd next, open_log(path_));
     use(std::move(next));
   }
   struct stat now{};
@@ -155,7 +158,7 @@ Result<void> AuditLog::turn_over() {
     const std::string from = i == 1 ? path_ : path_ + "." + std::to_string(i - 1);
     std::rename(from.c_str(), (path_ + "." + std::to_string(i)).c_str());
   }
-  SKEIN_ASSIGN(Fd next, open_file(path_));
+  SKEIN_ASSIGN(Fd next, open_log(path_));
   lock.release();  // before its file goes
   use(std::move(next));
   return {};

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "core/json_fields.h"
+#include "core/own_folder.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "skein/limits.h"
@@ -104,9 +105,7 @@ Result<void> CheckpointFolder::remove(const std::string& id) {
   return flusher_.folder(threads());
 }
 
-Result<void> CheckpointFolder::prepare_beside() {
-  return make_folders(workspace_ + "/.skein", flusher_);
-}
+Result<void> CheckpointFolder::prepare_beside() { return make_own_folder(workspace_, flusher_); }
 
 Result<CheckpointFolder::Lock> CheckpointFolder::lock() {
   SKEIN_TRY(prepare_beside());

@@ -27,7 +27,7 @@ constexpr std::array<Hook, 4> kHooks = {{
 }};
 
 std::string command_of(const std::string& program, const Hook& hook) {
-  return program + " --workspace \"$CLAUDE_PROJECT_DIR\" hook " + hook.name;
+  return program + " --start-dir \"$CLAUDE_PROJECT_DIR\" hook " + hook.name;
 }
 
 std::string in_json(std::string_view text) { return Json::string(text).text(); }

@@ -8,6 +8,7 @@
 #include "core/json_array.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/own_folder.h"
 #include "core/try.h"
 #include "skein/checkpoints.h"
 
@@ -98,7 +99,7 @@ void HookSession::touch(const std::string& file) {
 }
 
 HookSessions::HookSessions(std::string workspace)
-    : folder_(std::move(workspace) + "/.skein/hooks") {}
+    : workspace_(std::move(workspace)), folder_(workspace_ + "/.skein/hooks") {}
 
 std::string HookSessions::file_of(const std::string& id) const {
   if (is_plain_name(id)) return folder_ + "/" + id + ".json";
@@ -107,6 +108,7 @@ std::string HookSessions::file_of(const std::string& id) const {
 
 Result<HookSessions::Open> HookSessions::open(const std::string& id, Timestamp now) {
   Flusher unflushed(false);
+  SKEIN_TRY(make_own_folder(workspace_, unflushed));
   SKEIN_TRY(make_folders(folder_, unflushed));
   Open open;
   open.path_ = file_of(id);

@@ -66,6 +66,7 @@ class HookSessions {
  private:
   std::string file_of(const std::string& id) const;
 
+  const std::string workspace_;
   const std::string folder_;
 };
 

@@ -8,6 +8,7 @@
 #include "core/checksum.h"
 #include "core/file.h"
 #include "core/file_lock.h"
+#include "core/own_folder.h"
 #include "core/try.h"
 
 namespace skein {
@@ -15,6 +16,9 @@ namespace {
 
 // The list, its items, and what other programs keep in them.
 constexpr std::size_t kMaxListDepth = kMaxDocumentDepth + 1;
+
+// Beside the list: what only this machine has a use for.
+constexpr std::string_view kNotForGit = "*.lock\n*.damaged-*\n*.tmp*\n";
 
 // Links and folders are not written over, and not taken for an empty list.
 Result<void> check_regular(const std::string& path) {
@@ -62,6 +66,7 @@ Result<void> ItemFile::update(const std::function<Result<void>(ItemList&)>& chan
                               std::size_t keep_free) const {
   Flusher flusher;
   SKEIN_TRY(make_folders(folder_, flusher));
+  SKEIN_TRY(ignore_in_git(folder_, kNotForGit, flusher));
   const std::string lock_path = path_ + ".lock";
   SKEIN_ASSIGN(const Fd lock_fd, open_file(lock_path, O_RDWR | O_CREAT));
   SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_fd.get(), 0, LockMode::kExclusive));

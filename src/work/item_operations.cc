@@ -40,7 +40,7 @@ Result<Deed> deed_of(Store& store, const WorkPlace& place,
       deed.project = newest->project;
     }
   }
-  if (deed.links.commit.empty()) deed.links.commit = head_commit(place.folder);
+  if (deed.links.commit.empty()) deed.links.commit = head_commit(place.checked_out());
   return deed;
 }
 

@@ -186,7 +186,7 @@ Result<ClosedSession> WorkSessions::close(const CloseSession& request) {
 
   ClosedSession closed;
   WorkSession& session = closed.session;
-  session = as_closed(before.session, request, head_commit(place_.folder), now);
+  session = as_closed(before.session, request, head_commit(place_.checked_out()), now);
   for (int attempt = 1;; ++attempt) {
     // Whoever closes a session of the project in between makes this one begin again: every list
     // that is stored has all that was stored before it.

@@ -126,8 +126,8 @@ Result<StartedSession> WorkSessions::start(const StartSession& request) {
   const std::string& project = stored.session.project;
   SKEIN_ASSIGN(std::vector<WorkSession> closed, read_closed_sessions(store_, project, now));
   StartedSession started;
-  started.repository =
-      repository_news(place_.folder, closed.empty() ? nullptr : &closed.front(), started.warnings);
+  started.repository = repository_news(
+      place_.checked_out(), closed.empty() ? nullptr : &closed.front(), started.warnings);
   if (started.repository && stored.version == 0) {
     stored.session.branch = started.repository->branch;
     stored.session.head = started.repository->head;

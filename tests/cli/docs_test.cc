@@ -18,6 +18,7 @@ TEST(Documentation, TheCommandsAboutConversationsAnswerAsShown) {
 TEST(Documentation, TheCommandsAboutAgentsAnswerAsShown) { expect_as_shown("agents.md"); }
 TEST(Documentation, TheCommandsAboutCheckpointsAnswerAsShown) { expect_as_shown("checkpoints.md"); }
 TEST(Documentation, TheCommandsAboutImportsAnswerAsShown) { expect_as_shown("import.md"); }
+TEST(Documentation, TheCommandsAboutWorkspacesAnswerAsShown) { expect_as_shown("workspaces.md"); }
 TEST(Documentation, TheCommandsAboutWorkItemsAnswerAsShown) { expect_as_shown("work-items.md"); }
 
 }  // namespace

@@ -91,7 +91,9 @@ TEST(Usage, GlobalOptionsMayStandBeforeOrAfterTheCommand) {
 TEST(Settings, TheDefaultStoreLiesInTheNearestWorkspaceAbove) {
   const Workspace workspace;
   fs::create_directories(workspace.path() / "a" / "b");
-  Running running(Start{.folder = workspace.path() / "a" / "b", .arguments = {"thread", "create"}});
+  Running running(Start{.folder = workspace.path() / "a" / "b",
+                        .arguments = {"thread", "create"},
+                        .environment = {"HOME=" + workspace.path().parent_path().string()}});
   EXPECT_EQ(running.finish().code, 0);
   EXPECT_TRUE(fs::exists(workspace.path() / ".skein" / "skein.db"));
   EXPECT_FALSE(fs::exists(workspace.path() / "a" / "b" / ".skein"));

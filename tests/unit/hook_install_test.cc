@@ -28,7 +28,7 @@ TEST(HookInstallation, WritesAllHooksIntoEmptySettings) {
       EXPECT_THAT(settings, HasSubstr(std::string("\"") + event + "\": ["));
     }
     EXPECT_THAT(settings,
-                HasSubstr(R"("skein --workspace \"$CLAUDE_PROJECT_DIR\" hook post-tool-use")"));
+                HasSubstr(R"("skein --start-dir \"$CLAUDE_PROJECT_DIR\" hook post-tool-use")"));
   }
 }
 

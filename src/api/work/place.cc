@@ -27,7 +27,10 @@ std::string repository_name(std::string_view remote_url) {
 WorkPlace work_place(const Settings& settings) {
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = '\0';
-  return {.folder = settings.workspace, .project = project_of(settings), .host = host};
+  return {.folder = settings.workspace,
+          .project = project_of(settings),
+          .host = host,
+          .checkout = settings.checkout};
 }
 
 }  // namespace skein

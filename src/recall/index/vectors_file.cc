@@ -10,6 +10,7 @@
 #include "core/file.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/own_folder.h"
 #include "core/try.h"
 #include "recall/index/message_writer.h"
 #include "recall/vectors.h"
@@ -120,6 +121,14 @@ std::string VectorsFiles::path_of(std::string_view agent) const {
   return fmt::format("{}/{}/embeddings.jsonl", folder_, agent);
 }
 
+// Vectors can be made again. A store that Skein made is not for git anyway.
+Result<void> VectorsFiles::keep_from_git(const std::string& path) const {
+  std::error_code error;
+  if (std::filesystem::exists(folder_ + "/.gitignore", error)) return {};
+  Flusher unflushed(false);
+  return ignore_in_git(parent_folder(path), "embeddings.jsonl*\n", unflushed);
+}
+
 Result<std::int64_t> VectorsFiles::append(IndexReading& reading, std::int64_t agent,
                                           std::string_view lines, std::string_view model) const {
   SKEIN_ASSIGN(const KnownFile known, known_file(reading.db(), agent));
@@ -128,6 +137,7 @@ Result<std::int64_t> VectorsFiles::append(IndexReading& reading, std::int64_t ag
   if (length != known.bytes.value_or(0)) {
     SKEIN_ASSIGN(length, rewrite(reading, agent, path, model));
   }
+  if (length == 0) SKEIN_TRY(keep_from_git(path));
   SKEIN_ASSIGN(const Fd fd, open_file(path, O_WRONLY | O_APPEND | O_CREAT));
   SKEIN_TRY(write_append(fd, path, lines));
   return length + static_cast<std::int64_t>(lines.size());

@@ -46,6 +46,8 @@ class VectorsFiles {
   Result<std::int64_t> rewrite(IndexReading& reading, std::int64_t agent, const std::string& path,
                                std::string_view model) const;
 
+  Result<void> keep_from_git(const std::string& path) const;
+
   const std::string folder_;
 };
 

@@ -5,19 +5,22 @@
 #include <atomic>
 #include <utility>
 
+#include "core/own_folder.h"
 #include "core/try.h"
 
 namespace skein::jsonl {
 namespace {
 
-constexpr std::string_view kOwnFolder = ".skein";
 constexpr std::string_view kThreadSuffix = ".jsonl";
 constexpr const char* kOwnSubfolders[] = {"leases", "manifests", "torn", "tmp"};
 
 }  // namespace
 
 Folder::Folder(std::string root, StoreOptions options)
-    : root_(std::move(root)), options_(std::move(options)), flusher_(!options_.unsafe_no_flush) {}
+    : root_(std::move(root)),
+      confined_(root_),
+      options_(std::move(options)),
+      flusher_(!options_.unsafe_no_flush) {}
 
 Result<std::unique_ptr<Folder>> Folder::open(const std::string& root, StoreOptions options) {
   if (root.empty()) return fail(ErrorCode::kInvalid, "jsonl: must name a folder, got nothing");
@@ -27,7 +30,8 @@ Result<std::unique_ptr<Folder>> Folder::open(const std::string& root, StoreOptio
 }
 
 Result<void> Folder::prepare() {
-  SKEIN_TRY(make_folders(root_ + "/" + std::string(kOwnFolder), flusher_));
+  SKEIN_TRY(make_store_folder(root_, flusher_));
+  SKEIN_TRY(make_own_folder(root_, flusher_));
   for (const char* name : kOwnSubfolders) SKEIN_TRY(make_folders(own_path(name), flusher_));
   SKEIN_ASSIGN(lock_file_, open_file(own_path("lock"), O_RDWR | O_CREAT));
   remove_leftovers();
@@ -39,7 +43,7 @@ void Folder::notice(const Finding& finding) const {
 }
 
 std::string Folder::own_path(std::string_view name) const {
-  return root_ + "/" + std::string(kOwnFolder) + "/" + std::string(name);
+  return root_ + "/" + std::string(kOwnFolderName) + "/" + std::string(name);
 }
 
 std::string Folder::own_path(std::string_view folder, ThreadId id) const {

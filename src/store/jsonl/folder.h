@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/confined_path.h"
 #include "core/file.h"
 #include "core/file_lock.h"
 #include "skein/store.h"
@@ -22,7 +23,7 @@ inline constexpr std::uint64_t kNamesLock = kRecordsLock + 2;  // ids and aliase
 // Thread-safe.
 class Folder {
  public:
-  // Makes the folder and what belongs into it.
+  // Makes the folder and what belongs into it. Links in it are not written through.
   static Result<std::unique_ptr<Folder>> open(const std::string& root, StoreOptions options);
 
   Clock& clock() const { return *options_.clock; }
@@ -57,6 +58,7 @@ class Folder {
   void remove_leftovers();
 
   const std::string root_;
+  const ConfinedFolder confined_;  // other programs write there, too
   const StoreOptions options_;
   Flusher flusher_;
   Fd lock_file_;

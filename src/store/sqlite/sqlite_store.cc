@@ -11,6 +11,7 @@
 
 #include "core/file.h"
 #include "core/file_lock.h"
+#include "core/own_folder.h"
 #include "core/try.h"
 #include "store/commit_counter.h"
 #include "store/sqlite/appends.h"
@@ -144,7 +145,7 @@ Result<void> SqliteStore::open(const std::string& path) {
   const std::string lock_path = path + ".lock";
   Flusher flusher(!options_.unsafe_no_flush);
   const std::string folder = parent_folder(path);
-  SKEIN_TRY(make_folders(folder, flusher));
+  SKEIN_TRY(make_store_folder(folder, flusher));
   SKEIN_ASSIGN(lock_file_, open_file(lock_path, O_RDWR | O_CREAT));
   {
     SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file_.get(), 0, LockMode::kExclusive));
