@@ -156,6 +156,53 @@ TEST(Ranking, PrefersUsersWhereNobodyIsNamed) {
   EXPECT_EQ(rank(small.corpus(), {.question = of_assistant}).best[0].parts.speaker, 0);
 }
 
+TEST(Ranking, MarksTheMessageWithTheWordsWhoeverSaidIt) {
+  const std::string repainted = "The zebra crossing was repainted.";
+  SmallCorpus alone({{"What was done downtown?", 1}, {repainted, 1, "", Role::kAssistant}});
+  EXPECT_EQ(first(alone.ask("zebra crossing repainted")), repainted);
+  EXPECT_EQ(first(alone.ask("Was the zebra crossing repainted?")), repainted);
+  SmallCorpus among_others({{"What was done downtown?", 1},
+                            {repainted, 1, "", Role::kAssistant},
+                            {"Thanks, good to know that this is finally done.", 1},
+                            {"Which bus goes there?", 2},
+                            {"Take line four to the town hall.", 2, "", Role::kAssistant},
+                            {"Is there a zebra in the zoo?", 3},
+                            {"Two of them, and a giraffe.", 3, "", Role::kAssistant}});
+  EXPECT_EQ(first(among_others.ask("zebra crossing repainted")), repainted);
+}
+
+// A message with every word of the question, and around it messages of the preferred role with none.
+TEST(Ranking, NeverPutsABonusBeforeTheWordsThemselves) {
+  std::mt19937 random(11);
+  const std::vector<std::string> others = {"apple", "river", "cloud", "engine", "paper", "winter"};
+  for (int round = 0; round < 200; ++round) {
+    std::vector<Said> said;
+    const std::size_t messages = 2 + random() % 30;
+    const std::size_t answer = random() % messages;
+    for (std::size_t i = 0; i < messages; ++i) {
+      std::string text = i == answer ? "glass mountain harbour" : "";
+      for (std::size_t n = i == answer ? 2 : 5; n > 0; --n) text += " " + others[random() % 6];
+      if (i != answer && random() % 3 == 0) text += "?";
+      said.push_back({.text = text,
+                      .thread = static_cast<int>(random() % 3),
+                      .role = i == answer ? Role::kAssistant : Role::kUser});
+    }
+    SmallCorpus small(said);
+    EXPECT_EQ(first(small.ask("glass mountain harbour")), said[answer].text) << round;
+  }
+}
+
+TEST(Ranking, NeverPutsASpeakerOrADateBeforeClearlyMoreEvidence) {
+  SmallCorpus small({{"Hello there, how are you all?", 1, "Bo", Role::kUser, "2023-05-07"},
+                     {"I am fine and so is the dog", 1, "Cem", Role::kUser, "2023-05-07"},
+                     {"Lunch was good today I think", 1, "Cem", Role::kUser, "2023-05-07"},
+                     {"So was dinner as I remember", 1, "Cem", Role::kUser, "2023-05-07"},
+                     {"The zebra crossing was repainted", 1, "Ana", Role::kUser, "2023-03-01"}});
+  const std::string repainted = "The zebra crossing was repainted";
+  EXPECT_EQ(first(small.ask("Who told Bo that the zebra crossing was repainted?")), repainted);
+  EXPECT_EQ(first(small.ask("Was the zebra crossing repainted on 7 May 2023?")), repainted);
+}
+
 TEST(Ranking, PrefersTheDateThatTheQuestionNames) {
   SmallCorpus small({{"We met at the lake", 1, "", Role::kUser, "2023-03-04"},
                      {"We met at the lake", 2, "", Role::kUser, "2023-05-07"},

@@ -27,6 +27,11 @@ class Standard {
     if (variance > 1e-12) by_ = static_cast<float>(1 / std::sqrt(variance));
   }
   float operator()(float value) const { return (value - mean_) * by_; }
+  // In the same unit, but counted from zero. Where all values are equal, one unit.
+  float from_zero(float value) const {
+    if (value <= 0) return 0;
+    return by_ > 0 ? value * by_ : 1;
+  }
 
  private:
   float mean_ = 0;
@@ -118,8 +123,6 @@ class Ranking {
     if (request_.by != RankBy::kVectorsAlone) {
       parts.lexical = weights_.lexical * lexical_.z(lexical_.values[place]);
       parts.length = weights_.length * length_(log_of(corpus_.words(place)));
-      parts.speaker = is_meant(place) ? weights_.speaker : 0;
-      parts.date = date_part(place);
       parts.recency = recency_part(place);
     }
     if (!first_.values.empty() && corpus_.first.has(place)) {
@@ -129,18 +132,32 @@ class Ranking {
     if (both_ && corpus_.second.has(place)) {
       parts.surroundings = weights_.surroundings * second_.z(second_.values[place]);
     }
+    if (request_.by != RankBy::kVectorsAlone) {
+      const float known = evidence(place, parts);
+      parts.speaker = std::min(weights_.speaker, speaker_share(place) * known);
+      parts.date = std::min(date_part(place), weights_.date_share * known);
+    }
     return parts;
   }
 
-  // Whoever the question is about is the one to have said it.
-  bool is_meant(Place place) const {
+  // What speaks for the message by itself, without any bonus; never negative.
+  float evidence(Place place, const RankParts& parts) const {
+    return weights_.lexical * lexical_.z.from_zero(lexical_.values[place]) +
+           std::max(0.0F, parts.meaning) + std::max(0.0F, parts.surroundings);
+  }
+
+  // How much of its evidence a message gets on top for its speaker.
+  float speaker_share(Place place) const {
     const Question& question = request_.question;
     const SpeakerId speaker = corpus_.speaker(place);
     if (!question.speakers.empty()) {
-      return std::binary_search(question.speakers.begin(), question.speakers.end(), speaker);
+      const bool named =
+          std::binary_search(question.speakers.begin(), question.speakers.end(), speaker);
+      return named ? weights_.named_share : 0;
     }
-    const bool of_user = question.asks_of_user || (speaker == 0 && !question.asks_of_assistant);
-    return of_user && corpus_.role(place) == Role::kUser;
+    if (corpus_.role(place) != Role::kUser) return 0;
+    if (question.asks_of_user) return weights_.named_share;
+    return speaker == 0 && !question.asks_of_assistant ? weights_.presumed_share : 0;
   }
 
   float date_part(Place place) const {
