@@ -170,7 +170,7 @@ class RecallBench {
   Result<std::vector<std::string>> search(const RecallQuestion& question, const Mode& mode,
                                           bool by_thread) {
     SearchOptions options;
-    options.agent_id = agent_of(question.conversation);
+    options.agents = std::vector{agent_of(question.conversation)};
     options.limit = 10;
     options.context = 0;
     options.per_thread = by_thread ? 1 : options.limit;

@@ -76,7 +76,7 @@ Result<double> median_time(Recall& recall, SearchBy by) {
   MadeUpText text(7);
   std::vector<double> times;
   SearchOptions options;
-  options.agent_id = kAgent;
+  options.agents = std::vector<std::string>{kAgent};
   options.by = by;
   for (int i = 0; i < 25; ++i) {
     const std::string question = text.question();

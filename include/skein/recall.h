@@ -34,6 +34,7 @@ namespace limits {
 inline constexpr std::size_t kMaxQueryBytes = std::size_t{16} << 10;
 inline constexpr std::size_t kMaxSearchResults = 1000;
 inline constexpr std::size_t kMaxSearchContext = 100;  // messages on each side of a match
+inline constexpr std::size_t kMaxNamedAgents = 100;    // in the scope of an answer
 // Beyond it, messages of an agent are no longer compared together with the one before them.
 inline constexpr std::size_t kMaxPairedMessages = 100'000;
 // Messages of one agent that can be searched, and of all agents that are kept in memory.
@@ -49,10 +50,9 @@ enum class SearchBy {
 };
 
 struct SearchOptions {
-  // Exactly one of these two. Searching over all agents is for whoever may see everything: faces
-  // ask for admin rights.
-  std::optional<std::string> agent_id{};
-  bool all_agents = false;
+  // The scope: threads of these agents. Absent: of all agents. Frontends set it to the agents that
+  // the caller may see. An empty list is kInvalid.
+  std::optional<std::vector<std::string>> agents{};
 
   std::size_t limit = 5;    // results
   std::size_t context = 3;  // messages before, and after, each match
@@ -106,6 +106,12 @@ struct SearchResult {
 
 struct SearchAnswer {
   std::vector<SearchResult> results;  // best first; of equal scores the newer first
+
+  // The scope of the search. `agents` names, in order, those of SearchOptions::agents; if that was
+  // absent, the agents with messages in the index, at most kMaxNamedAgents of `agent_count`.
+  bool all_agents = false;
+  std::vector<std::string> agents;
+  std::uint64_t agent_count = 0;
 
   // What it rests on:
   bool used_words = false;

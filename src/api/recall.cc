@@ -119,10 +119,28 @@ std::string to_json(const SearchAnswer& answer) {
   JsonObject object;
   object.add_json("results", fmt::format("[{}]", fmt::join(results, ",\n ")));
   object.add("used", used).add("searched", answer.searched);
+  object.add("allAgents", answer.all_agents).add("agents", answer.agents);
+  object.add("agentCount", answer.agent_count);
   object.add("withoutVector", answer.without_vector).add("notIndexed", answer.not_indexed);
   object.add("notIndexedExact", answer.not_indexed_is_exact);
   if (!answer.note.empty()) object.add("note", answer.note);
   return object.str();
+}
+
+std::string scope_text(const SearchAnswer& answer) {
+  constexpr std::size_t kShown = 5;
+  std::string names;
+  for (std::size_t i = 0; i < std::min(kShown, answer.agents.size()); ++i) {
+    names += (i > 0 ? ", " : "") + answer.agents[i];
+  }
+  if (answer.agent_count > kShown) names += fmt::format(" and {} more", answer.agent_count - kShown);
+  const std::string messages =
+      fmt::format("{} message{}", answer.searched, answer.searched == 1 ? "" : "s");
+  if (!answer.all_agents) {
+    return fmt::format("{} of {} {}", messages, answer.agent_count == 1 ? "agent" : "agents",
+                       names);
+  }
+  return messages + " of all agents" + (names.empty() ? "" : " (" + names + ")");
 }
 
 std::string to_json(const BackfillResult& result) {
@@ -171,7 +189,7 @@ RecallFunction recall_function(LazyRecall& recall) {
   return [&recall](const RecallAsked& asked, const std::stop_token&) -> Result<std::string> {
     SKEIN_ASSIGN(Recall* const opened, recall.get());
     SearchOptions options;
-    options.agent_id = asked.agent_id;
+    options.agents = std::vector{asked.agent_id};
     options.limit = asked.limit;
     SKEIN_ASSIGN(const SearchAnswer answer, opened->search(asked.query, options));
     return quoted_for_model(answer);

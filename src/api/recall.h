@@ -41,6 +41,8 @@ struct TextSpan {
 std::vector<TextSpan> find_words(std::string_view text, const std::vector<std::string>& words);
 
 std::string to_json(const SearchAnswer& answer);
+// What was searched, for people and models: "42 messages of all agents (coder, support)".
+std::string scope_text(const SearchAnswer& answer);
 std::string to_json(const BackfillResult& result);
 
 // What was found, for a model to read: each message quoted line by line, with a warning that what

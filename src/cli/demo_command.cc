@@ -86,7 +86,7 @@ class Demo : public Command {
         "  skein thread events {}             with tool calls, a pin and a summary\n"
         "  skein thread context {} --max-tokens 900 --strategy hybrid\n"
         "                                               what of it a small window holds, and why\n"
-        "  skein search \"what did we decide about retries?\" --all-agents\n"
+        "  skein search \"what did we decide about retries?\"\n"
         "  skein item list                              what is open\n"
         "  skein resume                                 where the work stopped, and what moved\n"
         "  skein usage --by day                         what it cost\n"

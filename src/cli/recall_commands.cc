@@ -42,13 +42,14 @@ class Search : public Command {
     return {.name = "search",
             .summary = "find what was said, by meaning and by words",
             .examples =
-                "  skein search \"What did we decide about retries?\" --agent support\n"
+                "  skein search \"What did we decide about retries?\"\n"
                 "  skein search \"parser error last week\" --agent support --role user --limit 10\n"
-                "  skein search \"retry policy\" --all-agents --json\n",
+                "  skein search \"retry policy\" --json\n",
             .details =
-                "The best message of each thread, with those around it. Names and dates in the "
-                "question count: \"What did Ana\nsay in March?\" prefers what Ana said, and what "
-                "was said in March. Only what is indexed is found; `skein backfill`\nindexes."};
+                "Searches the threads of all agents and shows the best message of each thread, "
+                "with those around it. Names and\ndates in the question count: \"What did Ana say "
+                "in March?\" prefers what Ana said, and what was said in March.\nOnly indexed "
+                "messages are found; `skein backfill` indexes."};
   }
 
   std::vector<Argument> arguments() override {
@@ -60,11 +61,12 @@ class Search : public Command {
          .required = true},
         {.names = "--agent",
          .value_name = "A",
-         .help = "what was said in threads of this agent (default: the configured one)",
-         .set = into(options_.agent_id)},
+         .help = "search only threads of this agent (default: all agents)",
+         .set = into(agent_)},
         {.names = "--all-agents",
-         .help = "threads of every agent",
-         .set = into(options_.all_agents)},
+         .help = "search threads of all agents; this is the default",
+         .set = into(all_agents_),
+         .hidden = true},
         {.names = "--limit",
          .value_name = "N",
          .help = "at most so many results (default 5)",
@@ -94,11 +96,8 @@ class Search : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    if (options_.all_agents && options_.agent_id) {
-      return wrong_usage("--agent and --all-agents exclude each other");
-    }
-    if (!options_.all_agents && !options_.agent_id) options_.agent_id = settings.default_agent;
+    if (all_agents_ && agent_) return wrong_usage("--agent and --all-agents exclude each other");
+    if (agent_) options_.agents = std::vector{*agent_};
     options_.limit = limit_.value_or(options_.limit);
     options_.context = around_.value_or(options_.context);
     options_.per_thread = per_thread_.value_or(options_.per_thread);
@@ -118,6 +117,8 @@ class Search : public Command {
  private:
   std::string query_;
   SearchOptions options_;
+  std::optional<std::string> agent_;
+  bool all_agents_ = false;
   std::optional<std::uint64_t> limit_;
   std::optional<std::uint64_t> around_;
   std::optional<std::uint64_t> per_thread_;
@@ -145,7 +146,7 @@ class Backfill : public Command {
     return {
         {.names = "--agent",
          .value_name = "A",
-         .help = "threads of this agent only",
+         .help = "index only threads of this agent (default: all agents)",
          .set = into(options_.agent_id)},
         {.names = "--rebuild", .help = "throw the index away first", .set = into(options_.rebuild)},
         embedder_argument(embedder_)};

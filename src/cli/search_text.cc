@@ -84,9 +84,8 @@ std::string search_text(const SearchAnswer& answer, const Style& style) {
 
 std::vector<std::string> search_notes(const SearchAnswer& answer) {
   std::vector<std::string> notes;
-  if (answer.results.empty()) {
-    notes.push_back(fmt::format("nothing found in {} messages", answer.searched));
-  }
+  notes.push_back((answer.results.empty() ? "nothing found in " : "searched ") +
+                  scope_text(answer));
   if (!answer.note.empty()) notes.push_back(answer.note);
   if (answer.not_indexed > 0) {
     notes.push_back(

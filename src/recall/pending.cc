@@ -1,5 +1,6 @@
 #include "recall/pending.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/try.h"
@@ -15,8 +16,8 @@ constexpr std::uint64_t kMostEvents = 2000;
 
 class Counter {
  public:
-  Counter(Store& store, IndexFile& file, const std::optional<std::string>& agent)
-      : store_(store), file_(file), agent_(agent) {}
+  Counter(Store& store, IndexFile& file, const AgentNames& agents)
+      : store_(store), file_(file), agents_(agents) {}
 
   Result<Pending> count() {
     std::string cursor;
@@ -43,15 +44,18 @@ class Counter {
   };
 
   Result<void> add_known(Database& db) {
-    std::optional<std::int64_t> number;
-    if (agent_) {
-      SKEIN_ASSIGN(number, find_name(db, kAgentNames, *agent_));
-      if (!number) return {};
-    }
-    SKEIN_ASSIGN(const auto threads, threads_behind(db, number, kMostChanges));
+    if (!agents_) return add_known_of(db, std::nullopt);
+    SKEIN_ASSIGN(numbers_, find_agents(db, agents_));
+    for (const std::int64_t agent : numbers_) SKEIN_TRY(add_known_of(db, agent));
+    return {};
+  }
+
+  Result<void> add_known_of(Database& db, std::optional<std::int64_t> agent) {
+    SKEIN_ASSIGN(const auto threads, threads_behind(db, agent, kMostChanges));
     if (threads.size() == kMostChanges) {
       complete_ = false;
-      SKEIN_ASSIGN(unlisted_, events_behind(db, number));
+      SKEIN_ASSIGN(const std::uint64_t events, events_behind(db, agent));
+      unlisted_ += events;
       return {};
     }
     for (const ThreadId thread : threads) {
@@ -65,8 +69,14 @@ class Counter {
 
   // The feed was never followed: all that there is.
   Result<void> add_listed() {
+    if (!agents_) return add_listed_of(std::nullopt);
+    for (const std::string& agent : *agents_) SKEIN_TRY(add_listed_of(agent));
+    return {};
+  }
+
+  Result<void> add_listed_of(std::optional<std::string> agent) {
     ListQuery query;
-    query.agent_id = agent_;
+    query.agent_id = std::move(agent);
     query.limit = kMostChanges / 2;
     SKEIN_ASSIGN(const ThreadPage page, store_.list(query));
     for (const Manifest& manifest : page.threads) {
@@ -103,22 +113,22 @@ class Counter {
     return {};
   }
 
-  // Nothing: the thread is not the agent's.
+  // Nothing: the thread is not one of these agents'.
   Result<std::optional<Seq>> covered_of(ThreadId thread) {
     {
       SKEIN_ASSIGN(IndexReading reading, file_.read());
       SKEIN_ASSIGN(const auto row, find_thread_row(reading.db(), thread));
       if (row && row->state != ThreadState::kGone) {
-        if (!agent_) return row->covered;
-        SKEIN_ASSIGN(const auto number, find_name(reading.db(), kAgentNames, *agent_));
-        return number == row->agent ? std::optional(row->covered) : std::nullopt;
+        const bool wanted =
+            !agents_ || std::find(numbers_.begin(), numbers_.end(), row->agent) != numbers_.end();
+        return wanted ? std::optional(row->covered) : std::nullopt;
       }
     }
     const auto manifest = store_.get(thread);
-    if (!manifest || !*manifest || (agent_ && (**manifest).agent_id != *agent_)) {
-      return std::nullopt;
-    }
-    return 0;
+    if (!manifest || !*manifest) return std::nullopt;
+    const bool wanted =
+        !agents_ || std::binary_search(agents_->begin(), agents_->end(), (**manifest).agent_id);
+    return wanted ? std::optional<Seq>(0) : std::nullopt;
   }
 
   Result<Pending> count_messages() {
@@ -137,7 +147,8 @@ class Counter {
 
   Store& store_;
   IndexFile& file_;
-  const std::optional<std::string>& agent_;
+  const AgentNames& agents_;
+  std::vector<std::int64_t> numbers_;  // of agents_, if there are any
   std::unordered_map<std::uint64_t, Range> ranges_;
   std::uint64_t unlisted_ = 0;
   bool complete_ = true;
@@ -145,9 +156,8 @@ class Counter {
 
 }  // namespace
 
-Result<Pending> count_pending(Store& store, IndexFile& file,
-                              const std::optional<std::string>& agent) {
-  return Counter(store, file, agent).count();
+Result<Pending> count_pending(Store& store, IndexFile& file, const AgentNames& agents) {
+  return Counter(store, file, agents).count();
 }
 
 }  // namespace skein

@@ -1,10 +1,8 @@
 // How far the index is behind the store.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "recall/index/index_file.h"
+#include "recall/index/names.h"
 #include "skein/store.h"
 
 namespace skein {
@@ -15,7 +13,6 @@ struct Pending {
 };
 
 // Looks at a few thousand events at most.
-Result<Pending> count_pending(Store& store, IndexFile& file,
-                              const std::optional<std::string>& agent);
+Result<Pending> count_pending(Store& store, IndexFile& file, const AgentNames& agents);
 
 }  // namespace skein

@@ -47,10 +47,12 @@ Result<void> check_search(std::string_view query, const SearchOptions& options) 
   if (splitter.split(query).empty()) {
     return fail(ErrorCode::kInvalid, "a query must have a word in it: " + quote(query));
   }
-  if (options.agent_id.has_value() == options.all_agents) {
-    return fail(ErrorCode::kInvalid, "a search names an agent, or says that it is over all agents");
+  if (options.agents && options.agents->empty()) {
+    return fail(ErrorCode::kInvalid, "a search must cover at least one agent; the list is empty");
   }
-  if (options.agent_id) SKEIN_TRY(check_agent_id(*options.agent_id));
+  for (const std::string& agent : options.agents.value_or(std::vector<std::string>())) {
+    SKEIN_TRY(check_agent_id(agent));
+  }
   SKEIN_TRY(check_limit("limit", options.limit, 1, limits::kMaxSearchResults));
   SKEIN_TRY(check_limit("context", options.context, 0, limits::kMaxSearchContext));
   SKEIN_TRY(check_limit("results per thread", options.per_thread, 1, limits::kMaxSearchResults));
@@ -74,7 +76,12 @@ Searcher::Searcher(Store& store, IndexFile& file, Embedder* embedder, Clock& clo
 class Searcher::Search {
  public:
   Search(Searcher& searcher, std::string_view query, const SearchOptions& options)
-      : searcher_(searcher), store_(searcher.store_), query_(query), options_(options) {}
+      : searcher_(searcher), store_(searcher.store_), query_(query), options_(options) {
+    if (!options.agents) return;
+    agents_ = options.agents;
+    std::sort(agents_->begin(), agents_->end());
+    agents_->erase(std::unique(agents_->begin(), agents_->end()), agents_->end());
+  }
 
   Result<SearchAnswer> run() {
     embed();
@@ -86,7 +93,7 @@ class Searcher::Search {
       // What is gone from the store was ranked in vain: look further.
       if (answer_.results.size() >= options_.limit || found.size() < wanted) break;
     }
-    SKEIN_ASSIGN(const Pending pending, count_pending(store_, searcher_.file_, options_.agent_id));
+    SKEIN_ASSIGN(const Pending pending, count_pending(store_, searcher_.file_, agents_));
     answer_.not_indexed = pending.count;
     answer_.not_indexed_is_exact = pending.exact;
     return std::move(answer_);
@@ -118,8 +125,14 @@ class Searcher::Search {
   Result<void> find_threads() {
     if (!options_.status && options_.metadata.empty()) return {};
     threads_.emplace();
+    if (!agents_) return find_threads_of(std::nullopt);
+    for (const std::string& agent : *agents_) SKEIN_TRY(find_threads_of(agent));
+    return {};
+  }
+
+  Result<void> find_threads_of(std::optional<std::string> agent) {
     ListQuery query;
-    query.agent_id = options_.agent_id;
+    query.agent_id = std::move(agent);
     query.status = options_.status;
     query.metadata = options_.metadata;
     query.limit = limits::kMaxPageSize;
@@ -133,7 +146,8 @@ class Searcher::Search {
 
   Result<void> load() {
     SKEIN_ASSIGN(IndexReading reading, searcher_.file_.read());
-    SKEIN_ASSIGN(loaded_, searcher_.cache_.get(reading, options_.agent_id));
+    SKEIN_TRY(name_scope(reading.db()));
+    SKEIN_ASSIGN(loaded_, searcher_.cache_.get(reading, agents_));
     const std::shared_lock lock(loaded_->mutex);
     const Timestamp now = options_.now.is_set() ? options_.now : searcher_.clock_.now();
     Analyzer analyzer;
@@ -142,6 +156,29 @@ class Searcher::Search {
                                           vocabulary));
     for (const QueryTerm& term : question_.terms) answer_.words.push_back(term.shown);
     return {};
+  }
+
+  Result<void> name_scope(Database& db) {
+    answer_.all_agents = !agents_;
+    if (agents_) {
+      answer_.agents = *agents_;
+      answer_.agent_count = agents_->size();
+      return {};
+    }
+    SKEIN_ASSIGN(const auto count, db.integer("SELECT count(*) FROM agents WHERE messages > 0"));
+    answer_.agent_count = static_cast<std::uint64_t>(count);
+    SKEIN_ASSIGN(Query query,
+                 db.query("SELECT name FROM agents WHERE messages > 0 ORDER BY name LIMIT ?"));
+    query.bind(limits::kMaxNamedAgents);
+    for (;;) {
+      SKEIN_ASSIGN(const bool row, query.step());
+      if (!row) return {};
+      answer_.agents.emplace_back(query.bytes(0));
+    }
+  }
+
+  bool is_in_scope(const std::string& agent) const {
+    return !agents_ || std::binary_search(agents_->begin(), agents_->end(), agent);
   }
 
   bool is_candidate(const Corpus& corpus, const std::vector<bool>& threads, Place place) const {
@@ -206,7 +243,7 @@ class Searcher::Search {
     return {};
   }
 
-  // Null: there is no such thread any more, or it is not the agent's.
+  // Null: there is no such thread any more, or it is of an agent outside the scope.
   Result<const Manifest*> manifest_of(ThreadId thread) {
     const auto known = manifests_.find(thread.bits());
     if (known == manifests_.end()) {
@@ -214,9 +251,9 @@ class Searcher::Search {
       const bool damaged = !manifest && manifest.error().code == ErrorCode::kDamaged;
       if (!manifest && !damaged) return tl::unexpected(std::move(manifest).error());
       std::optional<Manifest> there;
-      if (manifest && *manifest &&
-          (options_.all_agents || (**manifest).agent_id == options_.agent_id))
+      if (manifest && *manifest && is_in_scope((**manifest).agent_id)) {
         there = std::move(**manifest);
+      }
       manifests_.emplace(thread.bits(), std::move(there));
       return manifest_of(thread);
     }
@@ -266,6 +303,7 @@ class Searcher::Search {
   Store& store_;
   const std::string_view query_;
   const SearchOptions& options_;
+  AgentNames agents_;
   SearchAnswer answer_;
   Vector vector_;
   std::optional<std::unordered_set<std::uint64_t>> threads_;

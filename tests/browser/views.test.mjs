@@ -21,13 +21,14 @@ test("search finds what was said, in its context, and says how the score came ab
     { role: "assistant", text: "Yes: three attempts, then report it." },
     { role: "user", text: "Agreed." },
   ]);
-  await server.ask("POST", "/v1/backfill", { agentId: "reviewer" });
+  await server.ask("POST", "/v1/backfill", {});
   const { page, done } = await openPage(server, { path: "#/search" });
   await page.getByRole("heading", { name: "Find again what was said" }).waitFor();
   await page.getByLabel("What to look for").fill("exponential backoff");
   await page.keyboard.press("Enter");
   const hit = page.locator(".hit");
   await hit.waitFor();
+  await page.getByRole("status").getByText("messages of reviewer searched").waitFor();
   await page.getByLabel("Whose conversations").selectOption("echo");
   await page.getByText("Nothing was found").waitFor();
   await page.getByLabel("Whose conversations").selectOption("reviewer");

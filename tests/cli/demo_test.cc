@@ -82,7 +82,7 @@ TEST_F(Demo, HasWorkItemsCheckpointsAndARepositoryAndIsSound) {
   const Ran doctor = sh("cd ferry && skein doctor");
   EXPECT_EQ(doctor.code, 0) << doctor;
   EXPECT_THAT(doctor.out, testing::EndsWith("healthy\n"));
-  const Ran found = sh("cd ferry && skein search 'what did we decide about retries?' --all-agents");
+  const Ran found = sh("cd ferry && skein search 'what did we decide about retries?'");
   EXPECT_EQ(found.code, 0) << found;
   EXPECT_THAT(found.out, HasSubstr("three attempts"));
   const Ran checked = sh("cd ferry && skein agent check");

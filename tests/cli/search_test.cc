@@ -82,12 +82,31 @@ TEST_P(Searching, FiltersAndRefuses) {
   EXPECT_EQ(results({"--agent", "support", "--status", "closed"}), 0u);
   EXPECT_EQ(results({"--agent", "support", "--role", "assistant"}), 0u);
   EXPECT_EQ(results({"--agent", "support", "--since", "2999-01-01"}), 0u);
+  EXPECT_EQ(results({}), 1u);
   EXPECT_EQ(results({"--all-agents"}), 1u);
-  EXPECT_EQ(results({}), 0u);  // of the default agent
+  EXPECT_EQ(results({"--agent", "default"}), 0u);
   EXPECT_EQ(words_only({"search", "x", "--agent", "a", "--all-agents"}).code, 2);
   EXPECT_EQ(words_only({"search", "?!", "--agent", "support"}).code, 1);
   EXPECT_EQ(words_only({"search", "x", "--agent", "../etc"}).code, 1);
   EXPECT_EQ(workspace_.run({"search", "x", "--embedder", "magic"}).code, 1);
+}
+
+TEST_P(Searching, CoversAllAgentsAndSaysSo) {
+  thread_with("A heron stood there.");
+  words_only({"backfill"});
+  const Ran found = words_only({"search", "heron"});
+  EXPECT_THAT(found.out, HasSubstr("A heron stood there."));
+  EXPECT_THAT(found.err, HasSubstr("searched 1 message of all agents (support)"));
+  const Ran missed = words_only({"search", "heron", "--agent", "coder"});
+  EXPECT_EQ(missed.out, "");
+  EXPECT_THAT(missed.err, HasSubstr("nothing found in 0 messages of agent coder"));
+  const auto json = words_only({"search", "heron", "--json"}).json();
+  EXPECT_EQ(json.at("allAgents"), true);
+  EXPECT_EQ(json.at("agentCount"), 1);
+  EXPECT_EQ(json.at("agents").at(0), "support");
+  const auto of_one = words_only({"search", "heron", "--agent", "support", "--json"}).json();
+  EXPECT_EQ(of_one.at("allAgents"), false);
+  EXPECT_THAT(workspace_.run({"search", "--help"}).out, Not(HasSubstr("--all-agents")));
 }
 
 TEST_P(Searching, RemovesWhatIsGone) {

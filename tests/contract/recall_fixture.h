@@ -46,7 +46,7 @@ class RecallContract : public StoreContract {
 
   static SearchOptions of_agent(const std::string& agent = "agent") {
     SearchOptions options;
-    options.agent_id = agent;
+    options.agents = std::vector{agent};
     return options;
   }
 

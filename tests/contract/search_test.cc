@@ -73,19 +73,82 @@ TEST_P(Search, LooksAtUserAndAssistantMessagesOnly) {
   EXPECT_THAT(answer.results[0].messages, SizeIs(1));
 }
 
-TEST_P(Search, IsWithinOneAgentUnlessItIsSaidToBeOverAll) {
+TEST_P(Search, CoversAllAgentsUnlessSomeAreNamed) {
   thread_with({"walrus of one"}, "one");
   thread_with({"walrus of two"}, "two");
+  thread_with({"walrus of three"}, "three");
   backfill();
+  const SearchAnswer all = search("walrus", {});
+  EXPECT_THAT(matches(all),
+              UnorderedElementsAre("walrus of one", "walrus of two", "walrus of three"));
+  EXPECT_TRUE(all.all_agents);
+  EXPECT_THAT(all.agents, ElementsAre("one", "three", "two"));
+  EXPECT_EQ(all.agent_count, 3u);
+  EXPECT_EQ(all.searched, 3u);
   EXPECT_THAT(matches(search("walrus", of_agent("one"))), ElementsAre("walrus of one"));
   EXPECT_THAT(matches(search("walrus", of_agent("nobody"))), IsEmpty());
-  SearchOptions all;
-  all.all_agents = true;
-  EXPECT_THAT(matches(search("walrus", all)),
-              UnorderedElementsAre("walrus of one", "walrus of two"));
-  EXPECT_TRUE(fails(recall().search("walrus", {}), ErrorCode::kInvalid, {"agent"}));
-  all.agent_id = "one";
-  EXPECT_TRUE(fails(recall().search("walrus", all), ErrorCode::kInvalid, {"agent"}));
+  SearchOptions some;
+  some.agents = {"two", "one", "two", "nobody"};
+  const SearchAnswer of_some = search("walrus", some);
+  EXPECT_THAT(matches(of_some), UnorderedElementsAre("walrus of one", "walrus of two"));
+  EXPECT_FALSE(of_some.all_agents);
+  EXPECT_THAT(of_some.agents, ElementsAre("nobody", "one", "two"));
+  EXPECT_EQ(of_some.searched, 2u);
+  some.agents.emplace();
+  EXPECT_TRUE(fails(recall().search("walrus", some), ErrorCode::kInvalid, {"agent"}));
+  some.agents->emplace_back("../x");
+  EXPECT_TRUE(fails(recall().search("walrus", some), ErrorCode::kInvalid));
+}
+
+TEST_P(Search, OfSomeAgentsFollowsWhatIsIndexedLater) {
+  thread_with({"narwhal of one"}, "one");
+  thread_with({"narwhal of two"}, "two");
+  backfill();
+  SearchOptions some;
+  some.agents = {"one", "new"};
+  EXPECT_THAT(matches(search("narwhal", some)), ElementsAre("narwhal of one"));
+  const Manifest added = thread_with({"narwhal of new", "an answer"}, "new");
+  EXPECT_EQ(search("narwhal", some).not_indexed, 2u);
+  thread_with({"narwhal of two again"}, "two");
+  EXPECT_EQ(search("narwhal", some).not_indexed, 2u);
+  EXPECT_EQ(search("narwhal", {}).not_indexed, 3u);
+  backfill();
+  EXPECT_EQ(search("narwhal", some).not_indexed, 0u);
+  EXPECT_THAT(matches(search("narwhal", some)),
+              UnorderedElementsAre("narwhal of one", "narwhal of new"));
+  some.status = ThreadStatus::kPaused;
+  EXPECT_THAT(matches(search("narwhal", some)), IsEmpty());
+  must(store().update(added.id, ManifestPatch().status(ThreadStatus::kPaused), {}));
+  EXPECT_THAT(matches(search("narwhal", some)), ElementsAre("narwhal of new"));
+}
+
+TEST_P(Search, RanksMessagesOfSeveralAgentsTogether) {
+  // "deploy" is rare in the messages of "few" and common in all.
+  for (int i = 0; i < 20; ++i) thread_with({"deploy number " + std::to_string(i)}, "many");
+  thread_with({"deploy the sandpiper"}, "few");
+  thread_with({"nothing of it"}, "few");
+  thread_with({"the sandpiper"}, "other");
+  backfill();
+  const SearchAnswer answer = search("deploy sandpiper", {});
+  ASSERT_THAT(answer.results, SizeIs(5));
+  EXPECT_EQ(matches(answer)[0], "deploy the sandpiper");
+  EXPECT_EQ(matches(answer)[1], "the sandpiper");
+  for (std::size_t i = 1; i < answer.results.size(); ++i) {
+    EXPECT_GE(answer.results[i - 1].score, answer.results[i].score);
+  }
+}
+
+TEST_P(Search, OfAllAgentsPutsTheNewerOfEqualScoresFirst) {
+  for (const char* agent : {"b", "a", "c"}) {
+    thread_with({"the same plover"}, agent);
+    clock().advance(std::chrono::minutes(1));
+  }
+  backfill();
+  const SearchAnswer answer = search("plover", {});
+  ASSERT_THAT(answer.results, SizeIs(3));
+  EXPECT_EQ(answer.results[0].agent_id, "c");
+  EXPECT_EQ(answer.results[1].agent_id, "a");
+  EXPECT_EQ(answer.results[2].agent_id, "b");
 }
 
 TEST_P(Search, SaysHowManyMessagesAreNotIndexed) {

@@ -397,6 +397,29 @@ TEST_F(McpOverHttpParts, LetsAKeyThatMayOnlyReadReadItsAgentsOnly) {
   EXPECT_THAT(ask(list).body, testing::Not(HasSubstr(id)));
 }
 
+TEST_F(McpOverHttpParts, SearchCoversTheAgentsOfTheKey) {
+  for (const char* agent : {"mine", "yours", "theirs"}) {
+    ask(modern("tools/call",
+               R"("name":"create_conversation","arguments":{"agent":")" + std::string(agent) +
+                   R"(","messages":[{"role":"user","text":"A bittern of )" + agent + R"("}]})",
+               "create_conversation"));
+  }
+  const auto search = [&](const std::string& arguments) {
+    auto call = modern("tools/call", R"("name":"search_conversations","arguments":)" + arguments,
+                       "search_conversations");
+    call.caller.all_agents = false;
+    call.caller.agents = {"mine", "yours"};
+    return ask(call).body;
+  };
+  EXPECT_THAT(search(R"({"query":"bittern"})"),
+              testing::AllOf(HasSubstr("bittern of mine"), HasSubstr("bittern of yours"),
+                             testing::Not(HasSubstr("bittern of theirs"))));
+  EXPECT_THAT(
+      search(R"({"query":"bittern","agent":"yours"})"),
+      testing::AllOf(HasSubstr("bittern of yours"), testing::Not(HasSubstr("bittern of mine"))));
+  EXPECT_THAT(search(R"({"query":"bittern","agent":"theirs"})"), HasSubstr("but for"));
+}
+
 TEST_F(McpOverHttpParts, AKeyForOneAgentNeedNotNameIt) {
   const auto create = [&](const std::string& arguments) {
     auto call = modern("tools/call", R"("name":"create_conversation","arguments":)" + arguments,

@@ -224,6 +224,22 @@ TEST_F(McpTools, SearchFindsWhatWasJustSaid) {
   EXPECT_EQ(found.at("notIndexed"), 0);
 }
 
+TEST_F(McpTools, SearchCoversAllAgentsUnlessOneIsNamed) {
+  structured("create_conversation",
+             R"({"agent":"coder","messages":[{"role":"user","text":"The parser drops commas"}]})");
+  const auto found = structured("search_conversations", R"({"query":"commas"})");
+  ASSERT_EQ(found.at("results").as_array().size(), 1U);
+  EXPECT_EQ(found.at("results").at(0).at("agentId"), "coder");
+  EXPECT_EQ(found.at("allAgents"), true);
+  EXPECT_EQ(found.at("agents").at(0), "coder");
+  EXPECT_THAT(call("search_conversations", R"({"query":"commas"})").text,
+              HasSubstr("Searched 1 message of all agents (coder)."));
+  const auto none =
+      structured("search_conversations", R"({"query":"commas","agent":"default"})");
+  EXPECT_EQ(none.at("results").as_array().size(), 0U);
+  EXPECT_EQ(none.at("allAgents"), false);
+}
+
 TEST_F(McpTools, AreFewEnoughTokensToBePolite) {
   std::string all;
   std::string shown;

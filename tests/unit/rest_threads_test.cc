@@ -306,17 +306,35 @@ TEST_F(Rest, ARunIsStreamedToItsEndAndWaitedFor) {
   EXPECT_EQ(text_of(again.json(), "runId"), run) << again;
 }
 
-TEST_F(Rest, SearchAcrossAgentsNeedsAdmin) {
-  ask("POST", "/v1/backfill", "{}");
+TEST_F(Rest, SearchCoversTheAgentsThatTheKeySees) {
+  EXPECT_EQ(world_.ask("POST", "/v1/backfill", "{}", world_.my_writer).status, 200);
+  const std::string search = "/v1/search?q=tourmaline";
+  for (const std::string& key : {world_.admin, world_.reader}) {
+    const Answered all = world_.ask("GET", search, "", key);
+    EXPECT_NE(all.body.find(world_.thread), std::string::npos) << all;
+    EXPECT_EQ(all.json().at("allAgents"), true);
+    EXPECT_EQ(all.json().at("agents").at(0), "mine") << all;
+  }
+  const Answered mine = world_.ask("GET", search, "", world_.my_writer);
+  EXPECT_NE(mine.body.find(world_.thread), std::string::npos) << mine;
+  EXPECT_EQ(mine.json().at("allAgents"), false);
+  EXPECT_EQ(mine.json().at("agents").at(0), "mine");
+  const Answered theirs = world_.ask("GET", search, "", world_.their_writer);
+  EXPECT_EQ(theirs.json().at("results").as_array().size(), 0u) << theirs;
+  EXPECT_EQ(theirs.json().at("searched"), 0);
+  EXPECT_EQ(world_.ask("GET", search + "&agentId=mine", "", world_.their_writer).status, 403);
+}
+
+TEST_F(Rest, AKeyForSomeAgentsCannotAskForAll) {
   const std::string all = "/v1/search?q=tourmaline&allAgents=true";
   EXPECT_EQ(world_.ask("GET", all, "", world_.admin).status, 200);
-  EXPECT_EQ(world_.ask("GET", all, "", world_.reader).status, 403);
+  EXPECT_EQ(world_.ask("GET", all, "", world_.reader).status, 200);
   EXPECT_EQ(world_.ask("GET", all, "", world_.my_writer).status, 403);
-  EXPECT_EQ(world_.ask("POST", "/v1/backfill", "{}", world_.my_writer).status, 403);
-  const Answered mine = world_.ask("GET", "/v1/search?q=tourmaline", "", world_.my_writer);
-  EXPECT_NE(mine.body.find(world_.thread), std::string::npos) << mine;
-  const Answered theirs = world_.ask("GET", "/v1/search?q=tourmaline", "", world_.their_writer);
-  EXPECT_EQ(theirs.json().at("results").as_array().size(), 0u) << theirs;
+  EXPECT_EQ(world_.ask("GET", all + "&agentId=mine", "", world_.admin).status, 400);
+  EXPECT_EQ(world_.ask("POST", "/v1/backfill", R"({"rebuild":true})", world_.my_writer).status,
+            403);
+  EXPECT_EQ(world_.ask("POST", "/v1/backfill", R"({"agentId":"mine"})", world_.their_writer).status,
+            403);
 }
 
 TEST_F(Rest, TheDocumentAndThePageNeedNoKeyAndNameEveryRoute) {

@@ -413,6 +413,11 @@ export interface SearchAnswer {
   results: SearchResult[];
   used: ("words" | "vectors")[];
   searched: number;
+  /** The scope was all agents */
+  allAgents: boolean;
+  /** The agents that were searched; of all agents, the first 100 with messages in the index */
+  agents: string[];
+  agentCount: number;
   withoutVector: number;
   notIndexed: number;
   notIndexedExact: boolean;
@@ -694,7 +699,7 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/agents/${encodeURIComponent(agent_id)}` }, options);
   }
 
-  /** Index what was said and is not indexed yet, and remove what is gone. Answers when it is done, or when the server stops; what was done stays done. Without an agent, and with `rebuild`, it needs the right admin. Needs the right `write`. */
+  /** Index what was said and is not indexed yet, and remove what is gone. Answers when it is done, or when the server stops; what was done stays done. Without an agent it indexes every agent that the key sees. `rebuild` needs the right admin, for all agents. Needs the right `write`. */
   backfill(
     body: {
       agentId?: string;
@@ -1024,14 +1029,14 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/runs/${encodeURIComponent(run_id)}/wait`, query }, options);
   }
 
-  /** Find what was said, by meaning and by words. The best message of each thread, with those around it, best first. Only what is indexed is found; `notIndexed` says how much is not. Every character of `q` is text. Needs the right `read`. */
+  /** Find what was said, by meaning and by words. The best message of each thread, with those around it, best first. `agents` and `searched` say what was searched. Only what is indexed is found; `notIndexed` says how much is not. Every character of `q` is text. Needs the right `read`. */
   search(
     query: {
       /** The question. */
       q: string;
-      /** Whose messages. Absent: the agent that the key is bound to, or the workspace's default agent. */
+      /** Only messages of this agent. Absent: of every agent that the key sees. */
       agentId?: string;
-      /** Those of all agents; needs the right admin. */
+      /** Require that all agents are searched: a key that sees only some is refused. */
       allAgents?: boolean;
       /** At most so many. */
       limit?: number;

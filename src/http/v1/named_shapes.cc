@@ -148,6 +148,11 @@ void add_recall(NamedShapes& shapes) {
       "SearchAnswer",
       record({must("results", list(named("SearchResult"))),
               must("used", list(choice({"words", "vectors"}))), must("searched", whole(0)),
+              must("allAgents", truth(), "The scope was all agents"),
+              must("agents", list(text()),
+                   "The agents that were searched; of all agents, the first 100 with messages in "
+                   "the index"),
+              must("agentCount", whole(0)),
               must("withoutVector", whole(0)), must("notIndexed", whole(0)),
               must("notIndexedExact", truth()), may("note", text())}));
   shapes.emplace_back(

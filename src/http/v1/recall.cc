@@ -15,30 +15,25 @@ Result<SearchBy> parse_by(std::string_view text) {
   return text == "words" ? SearchBy::kWords : text == "meaning" ? SearchBy::kDense : SearchBy::kAll;
 }
 
-// Whose messages are searched: "agentId", or the one that the key is bound to, or the default one.
-Outcome<void> set_agent(Service& service, const Request& request, SearchOptions& options) {
+// Everything that the caller may see, unless it names an agent.
+Outcome<void> set_scope(const Request& request, SearchOptions& options) {
   SKEIN_ASSIGN_OR_REFUSE(const auto all, request.query_flag("allAgents"));
-  options.agent_id = request.query("agentId");
+  SKEIN_ASSIGN_OR_REFUSE(AgentScope scope, scope_of(request));
   if (all.value_or(false)) {
-    if (options.agent_id) {
+    if (request.query("agentId")) {
       return refuse(400, "invalid", "agentId and allAgents exclude each other");
     }
-    if (!request.caller.all_agents || !request.caller.may(Access::kAdmin)) {
-      return refuse(403, "forbidden", "allAgents needs the right admin, for all agents");
+    if (!scope.all) {
+      return refuse(403, "forbidden", "allAgents needs a key for all agents; leave it out");
     }
-    options.all_agents = true;
-    return {};
   }
-  if (!options.agent_id) {
-    const bool of_one = !request.caller.all_agents && request.caller.agents.size() == 1;
-    options.agent_id = of_one ? request.caller.agents.front() : service.settings().default_agent;
-  }
-  return check_sees(request, *options.agent_id);
+  if (!scope.all) options.agents = std::move(scope.agents);
+  return {};
 }
 
 Reply search(Service& service, Request& request) {
   SearchOptions options;
-  SKEIN_TRY_OR_REFUSE(set_agent(service, request, options));
+  SKEIN_TRY_OR_REFUSE(set_scope(request, options));
   SKEIN_ASSIGN_OR_REFUSE(options.limit, limit_of(request, 5, limits::kMaxSearchResults));
   SKEIN_ASSIGN_OR_REFUSE(const auto around,
                          request.query_number("context", 0, limits::kMaxSearchContext));
@@ -83,24 +78,47 @@ Reply get_status(Service& service, Request& request) {
                            .str());
 }
 
+// What the caller may see, or the agent that it names; one backfill for each.
+Outcome<std::vector<std::optional<std::string>>> agents_to_index(
+    const Request& request, const std::optional<std::string>& named) {
+  if (named) {
+    SKEIN_TRY_OR_REFUSE(check_sees(request, *named));
+    return std::vector{named};
+  }
+  std::vector<std::optional<std::string>> agents(request.caller.agents.begin(),
+                                                 request.caller.agents.end());
+  if (request.caller.all_agents) agents = {std::nullopt};
+  return agents;
+}
+
+Result<BackfillResult> backfill_each(Recall& recall, BackfillOptions options,
+                                     const std::vector<std::optional<std::string>>& agents) {
+  BackfillResult sum;
+  for (const auto& agent : agents) {
+    options.agent_id = agent;
+    SKEIN_ASSIGN(const BackfillResult one, recall.backfill(options));
+    sum.embedded += one.embedded;
+    sum.cleaned += one.cleaned;
+    sum.stopped = sum.stopped || one.stopped;
+  }
+  return sum;
+}
+
 // One at a time: it takes as long as there is to index, and a thread of the pool.
 Reply backfill(std::atomic_flag& under_way, Service& service, Request& request) {
   JsonFields fields = body_of(request);
+  SKEIN_ASSIGN_OR_REFUSE(const auto agents, agents_to_index(request, text_in(fields, "agentId")));
   BackfillOptions options;
-  options.agent_id = text_in(fields, "agentId");
   options.rebuild = fields.take_bool("rebuild").value_or(false);
   options.stop = request.stop;
-  if (options.agent_id) SKEIN_TRY_OR_REFUSE(check_sees(request, *options.agent_id));
-  const bool everything = !options.agent_id || options.rebuild;
-  if (everything && (!request.caller.all_agents || !request.caller.may(Access::kAdmin))) {
-    return refuse(403, "forbidden",
-                  "indexing all agents, and from scratch, needs the right admin, for all agents");
+  if (options.rebuild && (!request.caller.all_agents || !request.caller.may(Access::kAdmin))) {
+    return refuse(403, "forbidden", "rebuild needs the right admin, for all agents");
   }
   SKEIN_ASSIGN_OR_REFUSE(Recall* const recall, service.recall());
   if (under_way.test_and_set()) {
     return refuse(409, "busy", "a backfill is under way: one at a time");
   }
-  const auto result = recall->backfill(options);
+  const auto result = backfill_each(*recall, options, agents);
   under_way.clear();
   SKEIN_TRY_OR_REFUSE(result);
   return json_response(to_json(*result));
@@ -115,16 +133,18 @@ Route search_route() {
       .tag = "recall",
       .summary = "Find what was said, by meaning and by words",
       .description =
-          "The best message of each thread, with those around it, best first. Only "
-          "what is indexed is found; `notIndexed` says how much is not. Every "
-          "character of `q` is text.",
+          "The best message of each thread, with those around it, best first. `agents` and "
+          "`searched` say what was searched. Only what is indexed is found; `notIndexed` says how "
+          "much is not. Every character of `q` is text.",
       .access = Access::kRead,
       .agent = AgentOf::kHandler,
       .parameters = {required(in_query("q", some_text(limits::kMaxQueryBytes), "The question.")),
                      in_query("agentId", some_text(limits::kMaxAgentIdBytes),
-                              "Whose messages. Absent: the agent that the key is bound to, or the "
-                              "workspace's default agent."),
-                     in_query("allAgents", truth(), "Those of all agents; needs the right admin."),
+                              "Only messages of this agent. Absent: of every agent that the key "
+                              "sees."),
+                     in_query("allAgents", truth(),
+                              "Require that all agents are searched: a key that sees only some "
+                              "is refused."),
                      limit_parameter(5, limits::kMaxSearchResults),
                      in_query("context", with_default(whole(0, limits::kMaxSearchContext), "3"),
                               "Messages before, and after, each match."),
@@ -164,7 +184,8 @@ std::vector<Route> recall_routes() {
        .summary = "Index what was said and is not indexed yet, and remove what is gone",
        .description =
            "Answers when it is done, or when the server stops; what was done stays done. "
-           "Without an agent, and with `rebuild`, it needs the right admin.",
+           "Without an agent it indexes every agent that the key sees. `rebuild` needs the right "
+           "admin, for all agents.",
        .access = Access::kWrite,
        .agent = AgentOf::kHandler,
        .body = may_take(object({may("agentId", some_text(limits::kMaxAgentIdBytes)),

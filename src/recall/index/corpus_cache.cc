@@ -1,5 +1,7 @@
 #include "recall/index/corpus_cache.h"
 
+#include <fmt/format.h>
+
 #include <unordered_set>
 
 #include "core/try.h"
@@ -10,29 +12,37 @@
 namespace skein {
 namespace {
 
-// Loads what an agent has, or all agents have, from the index.
+// The agents as the statements below take them: nothing for all, a number for one, a JSON array of
+// numbers for several.
+struct AgentsToLoad {
+  std::optional<std::int64_t> one;
+  std::optional<std::string> several;
+
+  static AgentsToLoad of(const std::vector<std::int64_t>& numbers) {
+    if (numbers.size() == 1) return {numbers.front(), std::nullopt};
+    return {std::nullopt, fmt::format("[{}]", fmt::join(numbers, ","))};
+  }
+};
+
+// Loads what some agents have, or all agents have, from the index.
 class Loader {
  public:
-  Loader(Database& db, LoadedCorpus& loaded, std::optional<std::int64_t> agent)
-      : db_(db), loaded_(loaded), corpus_(loaded.corpus), agent_(agent) {}
+  Loader(Database& db, LoadedCorpus& loaded, AgentsToLoad agents)
+      : db_(db), loaded_(loaded), corpus_(loaded.corpus), agents_(std::move(agents)) {}
 
   // Before the first message.
   Result<void> make_room() {
-    SKEIN_ASSIGN(Query query, db_.query("SELECT sum(messages) FROM agents "
-                                        "WHERE ?1 IS NULL OR agent = ?1"));
-    query.bind(agent_);
+    SKEIN_ASSIGN(Query query,
+                 db_.query("SELECT sum(messages) FROM agents WHERE agent = ?1 OR agent IN "
+                           "(SELECT value FROM json_each(?2)) OR (?1 IS NULL AND ?2 IS NULL)"));
+    query.bind(agents_.one, agents_.several);
     SKEIN_ASSIGN(const bool row, query.step());
     if (row) corpus_.reserve(static_cast<std::size_t>(query.integer(0)));
     return {};
   }
 
   Result<void> add_messages() {
-    SKEIN_ASSIGN(Query query,
-                 db_.query(agent_ ? "SELECT message, thread, seq, time, words, flags, speaker, "
-                                    "terms FROM messages WHERE message > ?1 AND agent = ?2 "
-                                    "ORDER BY message"
-                                  : "SELECT message, thread, seq, time, words, flags, speaker, "
-                                    "terms FROM messages WHERE message > ?1 ORDER BY message"));
+    SKEIN_ASSIGN(Query query, db_.query(messages_sql()));
     bind(query, corpus_.last_id());
     for (;;) {
       SKEIN_ASSIGN(const bool row, query.step());
@@ -109,9 +119,25 @@ class Loader {
   }
 
  private:
+  // One agent's messages come in order from their index; several agents' must be sorted.
+  const char* messages_sql() const {
+    if (agents_.one) {
+      return "SELECT message, thread, seq, time, words, flags, speaker, terms FROM messages "
+             "WHERE message > ?1 AND agent = ?2 ORDER BY message";
+    }
+    if (agents_.several) {
+      return "SELECT message, thread, seq, time, words, flags, speaker, terms FROM messages "
+             "WHERE message > ?1 AND agent IN (SELECT value FROM json_each(?2)) ORDER BY message";
+    }
+    return "SELECT message, thread, seq, time, words, flags, speaker, terms FROM messages "
+           "WHERE message > ?1 ORDER BY message";
+  }
+
   void bind(Query& query, std::int64_t first) const {
-    if (agent_) {
-      query.bind(first, *agent_);
+    if (agents_.one) {
+      query.bind(first, *agents_.one);
+    } else if (agents_.several) {
+      query.bind(first, std::string_view(*agents_.several));
     } else {
       query.bind(first);
     }
@@ -142,14 +168,14 @@ class Loader {
   Database& db_;
   LoadedCorpus& loaded_;
   Corpus& corpus_;
-  const std::optional<std::int64_t> agent_;
+  const AgentsToLoad agents_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<LoadedCorpus>> CorpusCache::get(IndexReading& reading,
-                                                       const std::optional<std::string>& agent) {
-  std::shared_ptr<LoadedCorpus> loaded = find(agent);
+                                                       const AgentNames& agents) {
+  std::shared_ptr<LoadedCorpus> loaded = find(agents);
   SKEIN_ASSIGN(const auto generation, reading.generation());
   {
     const std::shared_lock reader(loaded->mutex);
@@ -163,15 +189,15 @@ Result<std::shared_ptr<LoadedCorpus>> CorpusCache::get(IndexReading& reading,
   return loaded;
 }
 
-std::shared_ptr<LoadedCorpus> CorpusCache::find(const std::optional<std::string>& agent) {
+std::shared_ptr<LoadedCorpus> CorpusCache::find(const AgentNames& agents) {
   const std::lock_guard lock(mutex_);
   for (auto it = corpora_.begin(); it != corpora_.end(); ++it) {
-    if ((*it)->agent != agent) continue;
+    if ((*it)->agents != agents) continue;
     corpora_.splice(corpora_.begin(), corpora_, it);
     return corpora_.front();
   }
   corpora_.push_front(std::make_shared<LoadedCorpus>());
-  corpora_.front()->agent = agent;
+  corpora_.front()->agents = agents;
   return corpora_.front();
 }
 
@@ -193,9 +219,9 @@ Result<void> CorpusCache::refresh(IndexReading& reading, LoadedCorpus& loaded) c
   Database& db = reading.db();
   SKEIN_ASSIGN(const auto generation, reading.generation());
   SKEIN_ASSIGN(const auto reload_from, index_number(db, kReloadFrom));
-  std::optional<std::int64_t> agent;
-  if (loaded.agent) {
-    SKEIN_ASSIGN(agent, find_name(db, kAgentNames, *loaded.agent));
+  std::vector<std::int64_t> agents;
+  if (loaded.agents) {
+    SKEIN_ASSIGN(agents, find_agents(db, loaded.agents));
   }
   std::int64_t model = 0;
   if (!model_.name.empty()) {
@@ -212,9 +238,9 @@ Result<void> CorpusCache::refresh(IndexReading& reading, LoadedCorpus& loaded) c
     if (model != 0) corpus.first.reset(model_.dimensions);
     if (model != 0) corpus.second.reset(model_.dimensions);
   }
-  Loader loader(db, loaded, agent);
-  if (loaded.agent && !agent) {
-    corpus.build();  // the index has never heard of the agent
+  Loader loader(db, loaded, loaded.agents ? AgentsToLoad::of(agents) : AgentsToLoad());
+  if (loaded.agents && agents.empty()) {
+    corpus.build();  // the index has never heard of these agents
   } else {
     SKEIN_TRY(since < 0 ? loader.make_room() : loader.remove_messages(since));
     SKEIN_TRY(loader.add_messages());

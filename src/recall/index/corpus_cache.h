@@ -10,13 +10,14 @@
 #include <vector>
 
 #include "recall/index/index_file.h"
+#include "recall/index/names.h"
 #include "recall/rank/corpus.h"
 #include "recall/rank/question.h"
 
 namespace skein {
 
 struct LoadedCorpus {
-  std::optional<std::string> agent;  // none: all agents
+  AgentNames agents;
 
   // Shared to read, alone to change:
   std::shared_mutex mutex;
@@ -36,11 +37,10 @@ class CorpusCache {
   explicit CorpusCache(Model model) : model_(std::move(model)) {}
 
   // As the index is at the moment of the reading.
-  Result<std::shared_ptr<LoadedCorpus>> get(IndexReading& reading,
-                                            const std::optional<std::string>& agent);
+  Result<std::shared_ptr<LoadedCorpus>> get(IndexReading& reading, const AgentNames& agents);
 
  private:
-  std::shared_ptr<LoadedCorpus> find(const std::optional<std::string>& agent);
+  std::shared_ptr<LoadedCorpus> find(const AgentNames& agents);
   void make_room(const LoadedCorpus& wanted);
   Result<void> refresh(IndexReading& reading, LoadedCorpus& loaded) const;
 

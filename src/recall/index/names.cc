@@ -29,6 +29,15 @@ void Names::forget() {
   agents_.clear();
 }
 
+Result<std::vector<std::int64_t>> find_agents(Database& db, const AgentNames& names) {
+  std::vector<std::int64_t> numbers;
+  for (const std::string& name : *names) {
+    SKEIN_ASSIGN(const auto number, find_name(db, kAgentNames, name));
+    if (number) numbers.push_back(*number);
+  }
+  return numbers;
+}
+
 Result<void> Names::begin(Database& db) {
   constexpr std::size_t kMost = 500'000;  // terms in memory
   SKEIN_ASSIGN(const auto epoch, index_number(db, kNamesEpoch));

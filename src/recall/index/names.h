@@ -1,9 +1,11 @@
 // Numbers for names: terms, speakers, agents, models.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "recall/index/index_file.h"
 #include "recall/rank/question.h"
@@ -21,6 +23,11 @@ extern const NameTable kModelNames;
 
 Result<std::optional<std::int64_t>> find_name(Database& db, const NameTable& table,
                                               std::string_view name);
+
+// The agents that something is about, sorted, each once. None: all agents.
+using AgentNames = std::optional<std::vector<std::string>>;
+// Numbers of those that the index knows. `names` must not be absent.
+Result<std::vector<std::int64_t>> find_agents(Database& db, const AgentNames& names);
 
 // Gives numbers to names that are new, and remembers them while the numbers hold. Used while
 // writing; one at a time.

@@ -64,7 +64,7 @@ await call('append_message', { conversation_id: talk.conversation_id, role: 'ass
 await call('append_message', { conversation_id: talk.conversation_id, role: 'assistant', text: 'Three times, then we report.', key: 'once' });
 await call('read_conversation', { conversation_id: talk.conversation_id });
 await call('conversation_context', { conversation_id: talk.conversation_id, max_tokens: 500 });
-await call('search_conversations', { query: 'How often do we retry?', agent: 'default' });
+await call('search_conversations', { query: 'How often do we retry?' });
 await call('session_close', { session_id: session.session_id, summary: 'Mended the parser', decisions: ['Read to the end'], open_threads: ['Write the release notes'] });
 
 const { resources } = await client.listResources();

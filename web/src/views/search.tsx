@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { agents, loadAgents } from "../lib/agents";
-import { client, given, hasKey } from "../lib/api";
+import { client, given } from "../lib/api";
 import { count, plural } from "../lib/format";
 import { plainText } from "../lib/markdown_text";
 import { place, restate, threadLink } from "../lib/router";
@@ -25,7 +25,6 @@ export function SearchView() {
   const known = useSignal(agents);
   const asked = query.get("q") ?? "";
   const agent = query.get("agent") ?? "";
-  const mayAll = !hasKey(); // a key may see less, and is then told so where one asks for all
   const [typed, setTyped] = useState(asked);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => {
@@ -36,8 +35,7 @@ export function SearchView() {
   const { data, error, loading, again } = useData<SearchAnswer | undefined>(
     async (signal) => {
       if (asked === "") return undefined;
-      const whose = agent === "*" || (agent === "" && mayAll) ? { allAgents: true } : given({ agentId: agent });
-      return client.search({ q: asked, limit: 20, context: 2, ...whose }, { signal });
+      return client.search({ q: asked, limit: 20, context: 2, ...given({ agentId: agent }) }, { signal });
     },
     [asked, agent],
   );
@@ -81,8 +79,7 @@ export function SearchView() {
           value={agent}
           onChange={(event) => ask(typed.trim(), event.currentTarget.value)}
         >
-          {!mayAll && <option value="">The default agent</option>}
-          <option value={mayAll ? "" : "*"}>All agents</option>
+          <option value="">All agents</option>
           {known.map((one) => (
             <option key={one.id} value={one.id}>
               {one.id}
@@ -105,8 +102,13 @@ export function SearchView() {
   );
 }
 
+// What was searched: the agent, or how many of them.
+function scope(answer: SearchAnswer): string {
+  return answer.agentCount === 1 ? (answer.agents[0] ?? "") : plural(answer.agentCount, "agent");
+}
+
 function Answer({ answer }: { answer: SearchAnswer }) {
-  const parts = [plural(answer.searched, "message") + " searched", `by ${answer.used.join(" and ") || "nothing yet"}`];
+  const parts = [`${plural(answer.searched, "message")} of ${scope(answer)} searched`, `by ${answer.used.join(" and ") || "nothing yet"}`];
   if (answer.notIndexed > 0) parts.push(`${answer.notIndexedExact ? "" : "about "}${count(answer.notIndexed)} not indexed yet`);
   return (
     <>
