@@ -28,6 +28,7 @@ struct WorkSession {
   Timestamp closed_at;  // unset: never was; a session may be started again after it was closed
   std::string branch;   // of the repository, at the start; empty: none
   std::string head;     // the commit that was checked out, at the start or since it was closed
+  std::string initial_commit;  // at the start; empty: none, or stored by an older version
   std::string summary;
   std::vector<Json> decisions;  // texts or whatever the caller keeps there
   std::vector<Json> learnings;

@@ -17,6 +17,18 @@ Result<std::vector<Resumed::OpenItem>> open_items(const Settings& settings, Stor
   return open;
 }
 
+// The store of the settings; an empty one, where there is none yet.
+Result<std::unique_ptr<Store>> existing_store(const Settings& settings) {
+  if (!store_exists(settings.store_url)) return open_store("memory:");
+  return open_settled_store(settings, IfMissing::kRefuse);
+}
+
+Result<bool> is_hooked(const Settings& settings, const std::optional<std::string>& session) {
+  if (!session) return false;
+  SKEIN_ASSIGN(const auto known, HookSessions(settings.workspace.string()).find(*session));
+  return known.has_value();
+}
+
 Result<Resumed> find_resumed(const Settings& settings, std::string_view part,
                              const Notice& notice) {
   Checkpoints checkpoints = workspace_checkpoints(settings, notice);
@@ -55,10 +67,25 @@ Checkpoints workspace_checkpoints(const Settings& settings, Notice notice) {
   return Checkpoints(std::move(options));
 }
 
-Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
+Result<Checkpoint> make_checkpoint(const Settings& settings, Store& store, NewCheckpoint wanted,
                                    const std::optional<std::string>& session, Notice notice) {
   Checkpoints checkpoints = workspace_checkpoints(settings, std::move(notice));
-  return Hooks(checkpoints).checkpoint(std::move(wanted), session);
+  WorkSessions working(store, work_place(settings), system_clock(), random_ids());
+  return Hooks(checkpoints).checkpoint(std::move(wanted), working, session);
+}
+
+Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
+                                   const std::optional<std::string>& session, Notice notice) {
+  auto store = existing_store(settings);
+  // A checkpoint is a file: storage that fails only hides the working sessions.
+  if (!store && store.error().code == ErrorCode::kIo) {
+    SKEIN_ASSIGN(const bool hooked, is_hooked(settings, session));
+    if (session && !hooked) return tl::unexpected(std::move(store).error());
+    if (notice) notice("without working sessions: " + store.error().message);
+    store = open_store("memory:");
+  }
+  SKEIN_TRY(store);
+  return make_checkpoint(settings, **store, std::move(wanted), session, std::move(notice));
 }
 
 Result<Resumed> resume_checkpoint(const Settings& settings, Store& store, std::string_view part,
@@ -71,12 +98,11 @@ Result<Resumed> resume_checkpoint(const Settings& settings, Store& store, std::s
 Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part, Notice notice) {
   SKEIN_ASSIGN(Resumed resumed, find_resumed(settings, part, notice));
   // Items are in a file of the workspace; without a store they only lack what is kept there.
-  auto store = store_exists(settings.store_url) ? open_settled_store(settings, IfMissing::kRefuse)
-                                                : open_store("memory:");
+  const auto store = existing_store(settings);
   if (store) {
     add_items(resumed, open_items(settings, **store), notice);
   } else {
-    add_items(resumed, tl::unexpected(std::move(store).error()), notice);
+    add_items(resumed, tl::unexpected(store.error()), notice);
   }
   return resumed;
 }

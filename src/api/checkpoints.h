@@ -16,8 +16,11 @@ using Notice = std::function<void(const std::string&)>;
 
 Checkpoints workspace_checkpoints(const Settings& settings, Notice notice = {});
 
-// A checkpoint of a session: the one named, or else the one that the hooks saw last. Without any,
-// of none.
+// A checkpoint of a session, with the commits since it began: the session that is named, else the
+// newest that is open here. Without any, of none. kNotFound: the named session is unknown.
+Result<Checkpoint> make_checkpoint(const Settings& settings, Store& store, NewCheckpoint wanted,
+                                   const std::optional<std::string>& session, Notice notice = {});
+// The same without an open store. A store that does not exist is not created.
 Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
                                    const std::optional<std::string>& session, Notice notice = {});
 

@@ -44,7 +44,7 @@ class CheckpointMaker : public Command {
          .is_path = true},
         {.names = "--session",
          .value_name = "ID",
-         .help = "the working session (SKEIN_SESSION; default the one that the hooks saw last)",
+         .help = "the working session (SKEIN_SESSION; default the newest open one here)",
          .set = into(session_)},
     };
   }
@@ -78,10 +78,10 @@ class MakeCheckpoint : public CheckpointMaker {
             "  skein checkpoint --update report --worker-state verifying\n",
         .details =
             "Writes WORKSPACE/workspace/threads/ID.json with the state of git, and rebuilds "
-            "INDEX.md and recent.md there.\nIn a session that the hooks know it lists the commits "
-            "since the session began, and takes the place of an\nautomatic checkpoint of the last "
-            "five minutes. A worker's state moves idle, loading, executing, verifying,\ncompleted; "
-            "and from executing to error."};
+            "INDEX.md and recent.md there.\nIn a working session it lists the commits since the "
+            "session began. In one that the hooks know it also replaces\nan automatic checkpoint of "
+            "the last five minutes. A worker's state moves idle, loading, executing, verifying,\n"
+            "completed; and from executing to error."};
   }
 
   std::vector<Argument> arguments() override {

@@ -30,6 +30,13 @@ Result<void> note_head(HookSession& session, const std::string& folder) {
   return {};
 }
 
+// What was checked out when the working session began. Sessions of older versions have it as their
+// head until they are closed.
+std::string initial_commit(const WorkSession& session) {
+  if (!session.initial_commit.empty()) return session.initial_commit;
+  return session.closed_at.is_set() ? "" : session.head;
+}
+
 std::string named(const std::vector<std::string>& files) {
   std::string out;
   for (std::size_t i = 0; i < std::min(files.size(), kMostFiles); ++i) {
@@ -203,21 +210,44 @@ Result<std::optional<Checkpoint>> Hooks::session_end(const HookEvent& event) {
   return at_end(event, true);
 }
 
-Result<Checkpoint> Hooks::checkpoint(NewCheckpoint wanted,
-                                     const std::optional<std::string>& session) {
-  std::string id = session.value_or("");
-  if (id.empty()) {
-    SKEIN_ASSIGN(const auto newest, sessions_.newest_open(now()));
-    if (!newest) return checkpoints_.create(wanted);
-    id = newest->id;
+Result<Hooks::Session> Hooks::named_session(WorkSessions& working, const std::string& id) const {
+  Session session{false, id, std::nullopt};
+  SKEIN_ASSIGN(const auto hooked, sessions_.find(id));
+  session.hooked = hooked.has_value();
+  // The hooks take any text for an id, working sessions do not.
+  if (!session.hooked) SKEIN_TRY(check_session_id(id));
+  if (check_session_id(id)) {
+    SKEIN_ASSIGN(session.working, working.get(id));
   }
-  SKEIN_ASSIGN(HookSessions::Open open, sessions_.open(id, now()));
+  if (session.hooked || session.working) return session;
+  SKEIN_ASSIGN(const auto open, working.unclosed());
+  std::string known;
+  for (const WorkSession& other : open) known += (known.empty() ? "" : ", ") + other.id;
+  return fail(ErrorCode::kNotFound, "unknown working session " + quote(id) + " (open here: " +
+                                        (known.empty() ? "none" : known) +
+                                        "); start it first, or leave the session out");
+}
+
+Result<std::optional<Hooks::Session>> Hooks::newest_session(WorkSessions& working) const {
+  SKEIN_ASSIGN(const auto hooked, sessions_.newest_open(now()));
+  SKEIN_ASSIGN(auto open, working.unclosed());
+  if (!open.empty() && (!hooked || hooked->seen_at < open.front().started_at)) {
+    SKEIN_ASSIGN(const auto known, sessions_.find(open.front().id));
+    const std::string id = open.front().id;
+    return Session{known.has_value(), id, std::move(open.front())};
+  }
+  if (!hooked) return std::nullopt;
+  SKEIN_ASSIGN(Session session, named_session(working, hooked->id));
+  return session;
+}
+
+Result<Checkpoint> Hooks::checkpoint_of(NewCheckpoint wanted, HookSessions::Open& open) {
   HookSession& known = open.session;
-  if (wanted.folder.empty()) wanted.folder = workspace();
-  wanted.session_began = known.started_at;
+  const Timestamp began = wanted.session_began.value_or(known.started_at);
+  wanted.session_began = std::min(began, known.started_at);
   if (const auto repository = Repository::find(wanted.folder); repository && *repository) {
     const HookSession::Head* head = known.head(root_name(**repository));
-    if (head != nullptr) wanted.initial_commit = head->initial;
+    if (head != nullptr && !head->initial.empty()) wanted.initial_commit = head->initial;
   }
   if (!known.last_auto.empty() && is_too_soon(known)) wanted.replaces = known.last_auto;
   wanted.files_touched.insert(wanted.files_touched.end(), known.files.begin(), known.files.end());
@@ -227,6 +257,25 @@ Result<Checkpoint> Hooks::checkpoint(NewCheckpoint wanted,
   known.created_files = false;
   SKEIN_TRY(open.save());
   return made;
+}
+
+Result<Checkpoint> Hooks::checkpoint(NewCheckpoint wanted, WorkSessions& working,
+                                     const std::optional<std::string>& session) {
+  if (wanted.folder.empty()) wanted.folder = workspace();
+  std::optional<Session> found;
+  if (session) {
+    SKEIN_ASSIGN(found, named_session(working, *session));
+  } else {
+    SKEIN_ASSIGN(found, newest_session(working));
+  }
+  if (!found) return checkpoints_.create(wanted);
+  if (found->working) {
+    wanted.session_began = found->working->started_at;
+    wanted.initial_commit = initial_commit(*found->working);
+  }
+  if (!found->hooked) return checkpoints_.create(wanted);
+  SKEIN_ASSIGN(HookSessions::Open open, sessions_.open(found->id, now()));
+  return checkpoint_of(std::move(wanted), open);
 }
 
 }  // namespace skein

@@ -6,6 +6,7 @@
 
 #include "git/repository.h"
 #include "skein/checkpoints.h"
+#include "skein/work_sessions.h"
 #include "work/hook_event.h"
 #include "work/hook_session.h"
 
@@ -34,9 +35,12 @@ class Hooks {
   Result<std::optional<Checkpoint>> session_end(const HookEvent& event);
 
   // Makes a checkpoint that somebody asked for, as part of a session: `session`, or without one the
-  // session that was seen last. It knows the commits since the session began and the files that its
-  // tools touched, and takes the place of an automatic one of the last five minutes.
-  Result<Checkpoint> checkpoint(NewCheckpoint wanted, const std::optional<std::string>& session);
+  // newest that is open, of those that the hooks saw and of the working sessions. It lists the
+  // commits since the session began. Of a session that the hooks know it also lists the files that
+  // its tools touched, and replaces an automatic checkpoint of the last five minutes. kNotFound:
+  // neither the hooks nor the store know `session`; nothing is written then.
+  Result<Checkpoint> checkpoint(NewCheckpoint wanted, WorkSessions& working,
+                                const std::optional<std::string>& session);
 
  private:
   struct Found {
@@ -53,6 +57,15 @@ class Hooks {
   Result<std::optional<Checkpoint>> for_created_files(HookSession& session,
                                                       const std::string& folder);
   Result<std::optional<Checkpoint>> at_end(const HookEvent& event, bool ended);
+  // What is known of a session: by the hooks, as a working session, or both.
+  struct Session {
+    bool hooked = false;
+    std::string id;
+    std::optional<WorkSession> working;
+  };
+  Result<Session> named_session(WorkSessions& working, const std::string& id) const;
+  Result<std::optional<Session>> newest_session(WorkSessions& working) const;
+  Result<Checkpoint> checkpoint_of(NewCheckpoint wanted, HookSessions::Open& open);
   bool is_too_soon(const HookSession& session) const;
   bool is_own_file(const std::string& file) const;
   Timestamp now() const { return checkpoints_.options().clock->now(); }

@@ -47,6 +47,7 @@ std::string session_json(const WorkSession& session) {
   if (session.closed_at.is_set()) object.add("closed_at", session.closed_at.str());
   if (!session.branch.empty()) object.add("branch", session.branch);
   if (!session.head.empty()) object.add("head", session.head);
+  if (!session.initial_commit.empty()) object.add("initial_commit", session.initial_commit);
   if (!session.summary.empty()) object.add("summary", session.summary);
   if (!session.decisions.empty()) object.add_json("decisions", values_json(session.decisions));
   if (!session.learnings.empty()) object.add_json("learnings", values_json(session.learnings));
@@ -78,6 +79,7 @@ void set_field(WorkSession& session, const JsonMember& member, RawJson& open_thr
   if (member.name == "closed_at") session.closed_at = time();
   if (member.name == "branch") session.branch = text();
   if (member.name == "head") session.head = text();
+  if (member.name == "initial_commit") session.initial_commit = text();
   if (member.name == "summary") session.summary = text();
   if (member.name == "decisions") session.decisions = parse_values(member.value);
   if (member.name == "learnings") session.learnings = parse_values(member.value);

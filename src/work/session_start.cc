@@ -131,6 +131,7 @@ Result<StartedSession> WorkSessions::start(const StartSession& request) {
   if (started.repository && stored.version == 0) {
     stored.session.branch = started.repository->branch;
     stored.session.head = started.repository->head;
+    stored.session.initial_commit = started.repository->head;
   }
   started.session = stored.session;
 

@@ -122,6 +122,74 @@ TEST(CheckpointCommands, HandoffMakesACheckpointAndAPromptForWhoeverContinues) {
   EXPECT_THAT(workspace.read("workspace/threads/recent.md"), HasSubstr("## login"));
 }
 
+std::string started_session(const Workspace& workspace) {
+  const Ran started = workspace.run({"session", "start", "--json"});
+  EXPECT_EQ(started.code, 0) << started;
+  return std::string(started.json().at("session_id").as_string());
+}
+
+TEST(CheckpointCommands, ListTheCommitsOfTheNamedWorkingSession) {
+  const Workspace workspace;
+  init_repository(workspace.path());
+  commit_file(workspace.path(), "a.txt", "0", "long before");
+  const std::string before = commit_file(workspace.path(), "a.txt", "1", "before");
+  const std::string first = started_session(workspace);
+  const std::string one = commit_file(workspace.path(), "a.txt", "2", "one");
+  const std::string second = started_session(workspace);
+  const std::string two = commit_file(workspace.path(), "b.txt", "3", "two");
+  const auto git_of = [&](const std::vector<std::string>& arguments) {
+    const Ran made = workspace.run(arguments);
+    EXPECT_EQ(made.code, 0) << made;
+    const auto json = made.json();
+    return json.as_object().contains("git") ? json.at("git") : json.at("checkpoint").at("git");
+  };
+  const boost::json::array only_two = {two.substr(0, 7) + ": two"};
+  const boost::json::array both = {one.substr(0, 7) + ": one", two.substr(0, 7) + ": two"};
+  for (const char* command : {"checkpoint", "handoff"}) {
+    const auto of_first = git_of({command, "x", "--session", first, "--json"});
+    EXPECT_EQ(of_first.at("initial_commit").as_string(), before.substr(0, 7));
+    EXPECT_EQ(of_first.at("commits_made").as_array(), both);
+    const auto of_second = git_of({command, "x", "--session", second, "--json"});
+    EXPECT_EQ(of_second.at("initial_commit").as_string(), one.substr(0, 7));
+    EXPECT_EQ(of_second.at("commits_made").as_array(), only_two);
+    const auto of_newest = git_of({command, "x", "--json"});
+    EXPECT_EQ(of_newest.at("initial_commit").as_string(), one.substr(0, 7));
+    EXPECT_EQ(of_newest.at("commits_made").as_array(), only_two);
+  }
+  // Closing a session does not move its beginning.
+  ASSERT_EQ(workspace.run({"session", "close", "--session", second, "--summary", "done"}).code, 0);
+  const auto closed = git_of({"checkpoint", "x", "--session", second, "--json"});
+  EXPECT_EQ(closed.at("initial_commit").as_string(), one.substr(0, 7));
+  EXPECT_EQ(closed.at("commits_made").as_array(), only_two);
+}
+
+TEST(CheckpointCommands, ListNoCommitsOfAnotherBranchThatTheSessionSwitchedTo) {
+  const Workspace workspace;
+  init_repository(workspace.path());
+  const std::string base = commit_file(workspace.path(), "a.txt", "1", "base");
+  const std::string session = started_session(workspace);
+  git(workspace.path(), {"checkout", "--quiet", "-b", "side"});
+  const std::string made = commit_file(workspace.path(), "b.txt", "1", "on the side");
+  const auto json = workspace.run({"checkpoint", "x", "--session", session, "--json"}).json();
+  EXPECT_EQ(json.at("git").at("initial_commit").as_string(), base.substr(0, 7));
+  EXPECT_EQ(json.at("git").at("commits_made").as_array(),
+            (boost::json::array{made.substr(0, 7) + ": on the side"}));
+}
+
+TEST(CheckpointCommands, RefuseAnUnknownSession) {
+  const Workspace workspace;
+  const std::string known = started_session(workspace);
+  for (const char* command : {"checkpoint", "handoff"}) {
+    const Ran refused = workspace.run({command, "x", "--session", "nosuch"});
+    EXPECT_EQ(refused.code, 3) << refused;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("unknown working session \"nosuch\""),
+                                   HasSubstr("open here: " + known)));
+    EXPECT_EQ(workspace.run({command, "x", "--session", "../../etc"}).code, 1);
+  }
+  EXPECT_EQ(workspace.run({"checkpoints", "list", "--json"}).json().as_array().size(), 0u);
+  EXPECT_EQ(workspace.run({"checkpoint", "x", "--session", known}).code, 0);
+}
+
 TEST(CheckpointCommands, KnowledgeRepositoriesComeFromTheConfiguration) {
   const Workspace workspace;
   init_repository(workspace.path());

@@ -216,6 +216,27 @@ TEST_F(McpTools, ShowALongConversationInParts) {
   EXPECT_EQ(last.at("messages").at(0).at("seq"), 1);
 }
 
+TEST_F(McpTools, CheckpointsListTheCommitsOfTheirSession) {
+  init_repository(folder_.path());
+  const std::string before = commit_file(folder_.path(), "a", "1", "before");
+  const auto started = structured("session_start", "{}");
+  const std::string session(started.at("session_id").as_string());
+  const std::string made = commit_file(folder_.path(), "a", "2", "made in it");
+  const std::string title_and_summary = R"({"title":"x","summary":"y")";
+  for (const char* tool : {"checkpoint", "handoff"}) {
+    for (const std::string& arguments :
+         {title_and_summary + "}", title_and_summary + R"(,"session_id":")" + session + "\"}"}) {
+      const auto git = structured(tool, arguments).at("checkpoint").at("git");
+      EXPECT_EQ(git.at("initial_commit").as_string(), before.substr(0, 7)) << arguments;
+      ASSERT_EQ(git.at("commits_made").as_array().size(), 1U) << arguments;
+      EXPECT_EQ(git.at("commits_made").at(0).as_string(), made.substr(0, 7) + ": made in it");
+    }
+    const auto unknown = call(tool, title_and_summary + R"(,"session_id":"nosuch"})");
+    EXPECT_TRUE(unknown.is_error) << tool;
+    EXPECT_THAT(unknown.text, HasSubstr("unknown working session \"nosuch\""));
+  }
+}
+
 TEST_F(McpTools, SearchFindsWhatWasJustSaid) {
   structured("create_conversation",
              R"({"messages":[{"role":"user","text":"The parser drops trailing commas"}]})");

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/backend.h"
+#include "support/git_sandbox.h"
 #include "support/machine.h"
 
 namespace skein::test {
@@ -45,6 +46,21 @@ TEST_P(WorkSessionsTest, AStartedSessionHasAUuidAnAgentAndAProject) {
   EXPECT_EQ(started.session.project, "skein");
   EXPECT_THAT(started.open_items, IsEmpty());
   EXPECT_EQ(must(a_.sessions().get(started.session.id))->started_at, backend_.clock().now());
+}
+
+TEST_P(WorkSessionsTest, RemembersTheCommitThatItBeganWith) {
+  init_repository(a_.place().folder);
+  const std::string first = commit_file(a_.place().folder, "a", "1", "first");
+  const std::string id = a_.start().session.id;
+  EXPECT_EQ(must(a_.sessions().get(id))->initial_commit, first);
+  const std::string second = commit_file(a_.place().folder, "a", "2", "second");
+  a_.close();
+  EXPECT_EQ(must(a_.sessions().get(id))->head, second);
+  EXPECT_EQ(must(a_.sessions().get(id))->initial_commit, first);
+  StartSession again;
+  again.agent = "tester";
+  again.session_id = id;
+  EXPECT_EQ(must(a_.sessions().start(again)).session.initial_commit, first);
 }
 
 TEST_P(WorkSessionsTest, ItemsAreCarriedToAnotherMachine) {

@@ -751,6 +751,7 @@ export abstract class Operations {
         skill?: string;
         state?: WorkerState;
       };
+      /** Of this session, with the commits since it began; absent: of the newest open one */
       session_id?: string;
     },
     options: CallOptions & { idempotencyKey?: string } = {},

@@ -101,8 +101,9 @@ Reply create_checkpoint(Service& service, Request& request) {
       SKEIN_ASSIGN_OR_REFUSE(wanted.worker->state, parse_worker_state(*state));
     }
   }
-  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint made, make_checkpoint(service.settings(), wanted,
-                                                                text_in(fields, "session_id")));
+  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint made,
+                         make_checkpoint(service.settings(), service.store(), wanted,
+                                         text_in(fields, "session_id")));
   return json_response(201, checkpoint_json(made)).header("Location", "/v1/checkpoints/" + made.id);
 }
 
@@ -175,7 +176,9 @@ Route create_route() {
                may("tags", lines(256)), may("files_touched", lines(4096)),
                may("worker", object({must("id", some_text(256)), may("skill", text(256)),
                                      may("state", named("WorkerState"))})),
-               may("session_id", some_text(limits::kMaxWorkSessionIdBytes))})),
+               may("session_id", some_text(limits::kMaxWorkSessionIdBytes),
+                   "Of this session, with the commits since it began; absent: of the newest open "
+                   "one")})),
           .responses = {gives(201, "The checkpoint.", named("Checkpoint"))},
           .handler = create_checkpoint};
 }

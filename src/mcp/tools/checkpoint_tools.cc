@@ -25,7 +25,7 @@ std::vector<Parameter> common_parameters() {
           {.name = "files",
            .kind = Kind::kTexts,
            .description = "touched files, besides those that git tells"},
-          {.name = "session_id"}};
+          {.name = "session_id", .description = "default: the newest open session"}};
 }
 
 // What is wrong without failing the call is told to a client that listens.
@@ -44,8 +44,9 @@ Result<Checkpoint> make(Workspace& workspace, CheckpointType type, const Argumen
   wanted.next_steps = arguments.texts("next_steps");
   wanted.tags = arguments.texts("tags");
   wanted.files_touched = arguments.texts("files");
-  return make_checkpoint(workspace.settings(), std::move(wanted), arguments.text("session_id"),
-                         notice_to(exchange));
+  SKEIN_ASSIGN(Desk* const desk, workspace.look());
+  return make_checkpoint(workspace.settings(), desk->store(), std::move(wanted),
+                         arguments.text("session_id"), notice_to(exchange));
 }
 
 Tool checkpoint_tool(Workspace& workspace) {
