@@ -5,13 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
 #include "api/user_folders.h"
 #include "core/file.h"
+#include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/try.h"
 
@@ -21,12 +21,6 @@ namespace {
 
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretDigits = 2 * kSecretBytes;
-
-// Whether `path` is `folder` or lies below it. Both are absolute and normal.
-bool is_inside(const fs::path& path, const fs::path& folder) {
-  const auto [rest, unused] = std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
-  return rest == folder.end() || (rest->empty() && std::next(rest) == folder.end());
-}
 
 // With all links followed as far as the path exists.
 fs::path real_path(const fs::path& path) {
@@ -175,10 +169,12 @@ std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
   const fs::path path = path_of_store(store_url);
   if (path.empty()) return nullptr;
   const fs::path workspace = real_path(settings.workspace);
+  fs::path named = settings.workspace.lexically_normal();
+  if (!named.has_filename()) named = named.parent_path();  // a slash at its end
   // Either counts: a link out of the workspace came with the workspace.
   const bool inside = is_inside(real_path(path), workspace) ||
                       is_inside(path.lexically_normal(), workspace) ||
-                      is_inside(path.lexically_normal(), settings.workspace.lexically_normal());
+                      is_inside(path.lexically_normal(), named);
   if (!inside) return nullptr;
   auto folder = secret_folder(owner.value_or(owner_of(workspace)));
   std::unique_ptr<const SigningSecret> secret =

@@ -115,21 +115,25 @@ TEST_F(HostileDatabase, TaskIsRefused) {
 }
 
 TEST_F(HostileDatabase, QuestionIsNotAnsweredAndItsThreadTakesNoRuns) {
-  const Ran demo = as_maker({"demo", ".", "--json"});
+  const Ran demo = as_maker({"demo", "project", "--json"});
   ASSERT_EQ(demo.code, 0) << demo;
+  const auto in_demo = [this](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--workspace", "project"});
+    return workspace_.run(std::move(arguments));
+  };
   const std::string run(demo.json().at("waitingRun").as_string());
-  const Ran refused = workspace_.run({"runs", "resume", run, "--yes"});
+  const Ran refused = in_demo({"runs", "resume", run, "--yes"});
   EXPECT_EQ(refused.code, 4) << refused;
   EXPECT_THAT(refused.err, AllOf(HasSubstr(run), HasSubstr(kTrust)));
-  const auto shown = workspace_.run({"runs", "show", run, "--json"}).json();
+  const auto shown = in_demo({"runs", "show", run, "--json"}).json();
   const std::string thread(shown.at("threadId").as_string());
   const std::string agent(shown.at("agentId").as_string());
   EXPECT_TRUE(shown.at("question").is_object());
-  const Ran more = workspace_.run({"run", agent, "--thread", thread, "hello"});
+  const Ran more = in_demo({"run", agent, "--thread", thread, "hello"});
   EXPECT_EQ(more.code, 4) << more;
   EXPECT_THAT(more.err, AllOf(HasSubstr(thread), HasSubstr(run), HasSubstr(kTrust)));
-  EXPECT_EQ(workspace_.run({"runs", "cancel", run}).code, 0);
-  EXPECT_EQ(workspace_.run({"run", agent, "--thread", thread, "hello"}).code, 0);
+  EXPECT_EQ(in_demo({"runs", "cancel", run}).code, 0);
+  EXPECT_EQ(in_demo({"run", agent, "--thread", thread, "hello"}).code, 0);
 }
 
 TEST_F(HostileDatabase, DoctorListsWhatIsNotSigned) {
@@ -223,7 +227,7 @@ TEST(SigningSecret, ThatOthersCanReadStopsWhatSignsAndNothingElse) {
   EXPECT_EQ(run({"thread", "list"}).code, 0);
 }
 
-TEST(Migrating, LeavesSignaturesBehindAndEndsWithTheCommandThatSigns) {
+TEST(MigratedRecords, ArriveUnsignedAndTheReportEndsWithTheCommandThatSigns) {
   const Workspace workspace;
   workspace.run({"key", "create", "--access", "admin"});
   const std::string from = "sqlite:" + (workspace.path() / ".skein/skein.db").string();

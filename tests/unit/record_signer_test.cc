@@ -194,8 +194,11 @@ TEST_F(SigningSecretFile, OfAnotherUserIsRefused) {
 class SignersOfStores : public testing::Test {
  protected:
   bool needs_signatures(const std::string& url) const {
+    return needs_signatures(url, workspace_.path());
+  }
+  static bool needs_signatures(const std::string& url, const fs::path& workspace) {
     Settings settings;
-    settings.workspace = workspace_.path();
+    settings.workspace = workspace;
     return signer_of_store(settings, url) != nullptr;
   }
   const TempDir workspace_;
@@ -220,6 +223,11 @@ TEST_F(SignersOfStores, SeeThroughSymbolicLinks) {
   EXPECT_TRUE(needs_signatures("sqlite:" + workspace_.path().string() + "/.skein/skein.db"));
   fs::create_directory_symlink(workspace_.path(), elsewhere_.path() / "link");
   EXPECT_TRUE(needs_signatures("sqlite:" + elsewhere_.path().string() + "/link/skein.db"));
+  // Also when the workspace itself is named by a link, with a slash at its end.
+  const TempDir names;
+  fs::create_directory_symlink(workspace_.path(), names.path() / "project");
+  const std::string named = (names.path() / "project/").string();
+  EXPECT_TRUE(needs_signatures("sqlite:" + named + ".skein/skein.db", named));
 }
 
 }  // namespace
