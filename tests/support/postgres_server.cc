@@ -37,8 +37,10 @@ std::string read_line(const std::string& path) {
 
 std::string script() { return SKEIN_SOURCE_DIR "/tests/support/private_postgres"; }
 
-std::string url_in(const std::string& folder, const std::string& parameters) {
-  return "postgres://skein@/postgres?host=" + folder + (parameters.empty() ? "" : "&") + parameters;
+std::string url_in(const std::string& folder, const std::string& parameters,
+                   const std::string& database = "postgres") {
+  return "postgres://skein@/" + database + "?host=" + folder + (parameters.empty() ? "" : "&") +
+         parameters;
 }
 
 struct Finish {
@@ -46,8 +48,8 @@ struct Finish {
 };
 using Handle = std::unique_ptr<PGconn, Finish>;
 
-Handle connect(const std::string& folder) {
-  Handle handle(PQconnectdb(url_in(folder, "").c_str()));
+Handle connect(const std::string& folder, const std::string& database = "postgres") {
+  Handle handle(PQconnectdb(url_in(folder, "", database).c_str()));
   if (PQstatus(handle.get()) != CONNECTION_OK) return nullptr;
   return handle;
 }
@@ -143,5 +145,24 @@ PostgresTables::PostgresTables() : claim_(std::make_unique<Claim>()) {
 }
 
 PostgresTables::~PostgresTables() = default;
+
+PostgresDatabase::PostgresDatabase(const std::string& statements) {
+  static int number = 0;
+  name_ = "database_" + std::to_string(::getpid()) + "_" + std::to_string(++number);
+  const Handle server = connect(shared_folder());
+  if (!server) give_up("cannot connect to " + shared_folder());
+  ask(server.get(), "DROP DATABASE IF EXISTS " + name_);  // of a killed process with the same id
+  ask(server.get(), "CREATE DATABASE " + name_);
+  const Handle database = connect(shared_folder(), name_);
+  if (!database) give_up("cannot connect to " + url());
+  ask(database.get(), statements);
+}
+
+PostgresDatabase::~PostgresDatabase() {
+  const Handle server = connect(shared_folder());
+  if (server) ask(server.get(), "DROP DATABASE " + name_ + " WITH (FORCE)");
+}
+
+std::string PostgresDatabase::url() const { return url_in(shared_folder(), "", name_); }
 
 }  // namespace skein::test

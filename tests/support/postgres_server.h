@@ -57,4 +57,18 @@ class PostgresTables {
   std::string url_;
 };
 
+// A database of one test's own on the server that all tests share, filled by SQL statements.
+class PostgresDatabase {
+ public:
+  explicit PostgresDatabase(const std::string& statements);
+  ~PostgresDatabase();
+  PostgresDatabase(const PostgresDatabase&) = delete;
+  PostgresDatabase& operator=(const PostgresDatabase&) = delete;
+
+  std::string url() const;
+
+ private:
+  std::string name_;
+};
+
 }  // namespace skein::test
