@@ -84,7 +84,7 @@ Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wante
     if (notice) notice("without working sessions: " + store.error().message);
     store = open_store("memory:");
   }
-  SKEIN_TRY(store);
+  if (!store) return tl::unexpected(std::move(store).error());
   return make_checkpoint(settings, **store, std::move(wanted), session, std::move(notice));
 }
 
