@@ -46,6 +46,11 @@ Result<std::vector<Definition>> all_definitions(const Settings& settings, const 
   return definitions;
 }
 
+std::shared_ptr<const RecordSigner> signer_for(const Settings& settings, FolderOwner owner) {
+  if (owner == FolderOwner::kUser) return settings.signer;
+  return signer_of_store(settings, settings.store_url, owner);
+}
+
 void add_changes(const ReviewedDefinition& reviewed, std::string& text) {
   const auto& now = reviewed.definition.allows;
   const auto& before = reviewed.allowed_before;
@@ -104,12 +109,12 @@ Result<TrustReview> review_definitions(const Settings& settings) {
   return review;
 }
 
-Result<TrustReview> review_trust(const Settings& settings) {
+Result<TrustReview> review_trust(const Settings& settings, FolderOwner owner) {
   SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
   if (settings.signer == nullptr || settings.untrusted_store) return review;
   if (!store_exists(settings.store_url)) return review;
   SKEIN_ASSIGN(const auto store, open_settled_store(settings, IfMissing::kRefuse));
-  SKEIN_ASSIGN(review.records, list_unsigned_records(*store, *settings.signer));
+  SKEIN_ASSIGN(review.records, list_unsigned_records(*store, *signer_for(settings, owner)));
   return review;
 }
 
@@ -119,10 +124,7 @@ Result<void> grant_trust(const Settings& settings, const TrustReview& review, Fo
   }
   if (review.records.empty()) return {};
   SKEIN_ASSIGN(const auto store, open_settled_store(settings, IfMissing::kRefuse));
-  const auto signer = owner == FolderOwner::kUser
-                          ? settings.signer
-                          : signer_of_store(settings, settings.store_url, owner);
-  return sign_records(*store, *signer, review.records);
+  return sign_records(*store, *signer_for(settings, owner), review.records);
 }
 
 Result<bool> grant_by_digest(const Settings& settings, const std::optional<std::string>& digest) {

@@ -36,9 +36,9 @@ struct TrustReview {
 
 // Reads the configuration, the agents, and the files that they execute. Starts nothing.
 Result<TrustReview> review_definitions(const Settings& settings);
-// The same with the records of the store, if that is one whose records are signed, and can be
-// opened.
-Result<TrustReview> review_trust(const Settings& settings);
+// The same with the records of the store, if that is one whose records are signed. `owner`: whose
+// signature they need.
+Result<TrustReview> review_trust(const Settings& settings, FolderOwner owner = FolderOwner::kUser);
 
 // Trusts and signs exactly what the review has. kConflict: a record changed since.
 Result<void> grant_trust(const Settings& settings, const TrustReview& review,

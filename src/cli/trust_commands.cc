@@ -62,7 +62,7 @@ class Review : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
-    SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
+    SKEIN_ASSIGN(const TrustReview review, review_trust(settings, owner_of(system_)));
     show(context, review);
     if (print_ || !review.needs_trust()) return kExitDone;
     SKEIN_TRY(context.out().flush());

@@ -26,7 +26,7 @@ using testing::StartsWith;
 const std::string kSecret(64, 'a');
 
 TEST(RecordSigner, SignsWithTheLastMemberOfTheObject) {
-  const RecordSigner signer(kSecret, "/home/u/project");
+  const RecordSigner signer(kSecret, "/srv/project");
   const std::string bytes = must(signer.sign("keys", "k1", R"({"id":"k1"})"));
   EXPECT_THAT(bytes, MatchesRegex(R"(\{"id":"k1","hmac":"[0-9a-f]{64}"\})"));
   EXPECT_TRUE(signer.verifies("keys", "k1", bytes));
