@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "core/json.h"
+#include "skein/store.h"
+#include "skein/work_sessions.h"
 #include "support/expect.h"
 #include "support/git_sandbox.h"
 #include "support/manual_clock.h"
@@ -54,6 +56,9 @@ class HooksTest : public testing::Test {
   ManualClock clock_;
   Checkpoints checkpoints_{{.workspace = folder_.path().string(), .clock = &clock_}};
   Hooks hooks_{checkpoints_};
+  std::unique_ptr<Store> store_ = must(open_store("memory:"));
+  WorkSessions working_{
+      *store_, {.folder = folder_.path(), .project = "p", .host = "h"}, clock_, random_ids()};
 };
 
 TEST_F(HooksTest, ACommitMakesACheckpointThatNamesIt) {
@@ -251,7 +256,7 @@ TEST_F(HooksTest, AFullCheckpointKnowsItsSessionAndReplacesAFreshAutomaticOne) {
   clock_.advance(4min);
   NewCheckpoint wanted;
   wanted.slug = "full";
-  const Checkpoint full = must(hooks_.checkpoint(wanted, std::nullopt));
+  const Checkpoint full = must(hooks_.checkpoint(wanted, working_, std::nullopt));
   EXPECT_EQ(full.git->initial_commit, before.substr(0, 7));
   EXPECT_THAT(*full.git->commits_made, ElementsAre(made.substr(0, 7) + ": in the session"));
   EXPECT_THAT(full.files_touched, ElementsAre("b"));
@@ -264,10 +269,10 @@ TEST_F(HooksTest, AFullCheckpointLeavesOlderOnesAndThoseOfOtherSessions) {
   begin("s2");
   NewCheckpoint wanted;
   wanted.slug = "full";
-  must(hooks_.checkpoint(wanted, "s2"));
+  must(hooks_.checkpoint(wanted, working_, "s2"));
   EXPECT_EQ(count(), 2u);
   clock_.advance(5min);
-  must(hooks_.checkpoint(wanted, "s1"));
+  must(hooks_.checkpoint(wanted, working_, "s1"));
   EXPECT_EQ(count(), 3u);
 }
 
@@ -278,7 +283,7 @@ TEST_F(HooksTest, ASessionThatEndedIsNotGoneOnWith) {
   commit_file(workspace(), "a", "1", "by a person");
   NewCheckpoint wanted;
   wanted.slug = "x";
-  EXPECT_THAT(*must(hooks_.checkpoint(wanted, std::nullopt)).git->commits_made, IsEmpty());
+  EXPECT_THAT(*must(hooks_.checkpoint(wanted, working_, std::nullopt)).git->commits_made, IsEmpty());
 }
 
 TEST_F(HooksTest, WhatIsNoEventIsRefusedInWords) {
