@@ -20,7 +20,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::shared_ptr<const RecordSigner> signer_with(char digit) {
-  return std::make_shared<RecordSigner>(std::string(64, digit), "/home/u/project");
+  return std::make_shared<RecordSigner>(std::string(64, digit), "/srv/u/project");
 }
 
 // `ours_` is the user; whoever made the database has another secret.
