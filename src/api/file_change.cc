@@ -2,6 +2,7 @@
 
 #include "core/confined_path.h"
 #include "core/file.h"
+#include "core/own_folder.h"
 #include "core/try.h"
 
 namespace skein {
@@ -43,7 +44,9 @@ Result<void> apply_change(const FileChange& change) {
     return fail(ErrorCode::kConflict, path + " was changed meanwhile; nothing was written");
   }
   Flusher flusher;
-  SKEIN_TRY(make_folders(parent_folder(path), flusher));
+  const std::string folder = parent_folder(path);
+  const bool own = std::filesystem::path(folder).filename() == kOwnFolderName;
+  SKEIN_TRY(own ? make_store_folder(folder, flusher) : make_folders(folder, flusher));
   return replace_file(path, change.after, flusher);
 }
 

@@ -48,7 +48,9 @@ std::set<fs::path> checked_out(const fs::path& repository) {
 // In this order; each must end well. $other is a store besides, $out a folder for exports.
 constexpr const char* kTour = R"sh(
 set -euo pipefail
+skein config set embedder none
 skein init
+skein agent add helper --engine echo
 skein hook install --yes
 skein mcp install claude-code --yes
 skein mcp install cursor --yes
@@ -176,7 +178,8 @@ TEST_P(Tour, LeavesPrivateFilesAndNothingForGit) {
   EXPECT_THAT(added, testing::UnorderedElementsAre(
                          "add '.claude/settings.json'", "add '.cursor/mcp.json'", "add '.mcp.json'",
                          "add '.gitmem/.gitignore'", "add '.gitmem/threads.json'",
-                         "add '.skein/.gitignore'"));
+                         "add '.skein/.gitignore'", "add '.skein/config.json'",
+                         "add 'agents/helper/agent.json'"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, Tour,
