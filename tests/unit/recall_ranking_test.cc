@@ -171,7 +171,8 @@ TEST(Ranking, MarksTheMessageWithTheWordsWhoeverSaidIt) {
   EXPECT_EQ(first(among_others.ask("zebra crossing repainted")), repainted);
 }
 
-// A message with every word of the question, and around it messages of the preferred role with none.
+// A message with every word of the question, and around it messages of the preferred role with
+// none.
 TEST(Ranking, NeverPutsABonusBeforeTheWordsThemselves) {
   std::mt19937 random(11);
   const std::vector<std::string> others = {"apple", "river", "cloud", "engine", "paper", "winter"};
@@ -194,9 +195,9 @@ TEST(Ranking, NeverPutsABonusBeforeTheWordsThemselves) {
 
 TEST(Ranking, NeverPutsASpeakerOrADateBeforeClearlyMoreEvidence) {
   SmallCorpus small({{"Hello there, how are you all?", 1, "Bo", Role::kUser, "2023-05-07"},
-                     {"I am fine and so is the dog", 1, "Cem", Role::kUser, "2023-05-07"},
-                     {"Lunch was good today I think", 1, "Cem", Role::kUser, "2023-05-07"},
-                     {"So was dinner as I remember", 1, "Cem", Role::kUser, "2023-05-07"},
+                     {"I am fine and so is the dog", 1, "Cem", Role::kUser, "2023-03-01"},
+                     {"Lunch was good today I think", 1, "Cem", Role::kUser, "2023-03-01"},
+                     {"So was dinner as I remember", 1, "Cem", Role::kUser, "2023-03-01"},
                      {"The zebra crossing was repainted", 1, "Ana", Role::kUser, "2023-03-01"}});
   const std::string repainted = "The zebra crossing was repainted";
   EXPECT_EQ(first(small.ask("Who told Bo that the zebra crossing was repainted?")), repainted);
