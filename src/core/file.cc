@@ -178,7 +178,9 @@ Result<void> Flusher::data(const Fd& fd, const std::string& path) {
 
 Result<void> Flusher::folder(const std::string& path) {
   if (!enabled_) return {};
-  SKEIN_ASSIGN(const Fd fd, open_file(path, O_RDONLY | O_DIRECTORY));
+  // The folder may be reached through a link that its user made.
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open()) return tl::unexpected(io_error("open", path, errno));
   if (::fsync(fd.get()) == 0) return {};
   failed_ = true;
   return tl::unexpected(io_error("flush the folder", path, errno));

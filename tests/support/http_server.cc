@@ -224,6 +224,7 @@ TestServer::TestServer(Setup setup) {
     std::abort();
   }
   store_ = std::move(*store);
+  signer_ = settings->signer;
   http::Server::Parts parts;
   parts.settings = std::move(*settings);
   parts.options = std::move(setup.options);
@@ -242,11 +243,13 @@ TestServer::TestServer(Setup setup) {
 
 TestServer::~TestServer() = default;
 
+ApiKeys TestServer::keys() { return {*store_, system_clock(), random_ids(), signer_}; }
+
 std::string TestServer::make_key(http::Access access, std::vector<std::string> agents) {
   NewApiKey key;
   key.access = http::to_string(access);
   key.agents = std::move(agents);
-  auto made = ApiKeys(*store_, system_clock(), random_ids()).create(key);
+  auto made = keys().create(key);
   EXPECT_TRUE(made.has_value()) << made.error().message;
   if (auto refreshed = server_->refresh_keys(); !refreshed) {
     ADD_FAILURE() << refreshed.error().message;

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/keys.h"
 #include "core/file.h"
 #include "core/sse_parser.h"
 #include "http/server.h"
@@ -88,6 +89,8 @@ class TestServer {
   Service& service() { return server_->service(); }
   http::Server& server() { return *server_; }
   Store& store() { return *store_; }
+  // Those of the store, as its user makes them.
+  ApiKeys keys();
   const std::filesystem::path& folder() const { return folder_.path(); }
 
   // A new key, as `skein key create` prints it.
@@ -99,6 +102,7 @@ class TestServer {
  private:
   TempDir folder_;
   std::unique_ptr<Store> store_;
+  std::shared_ptr<const RecordSigner> signer_;
   std::unique_ptr<http::Server> server_;
 };
 

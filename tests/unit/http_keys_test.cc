@@ -111,7 +111,7 @@ TEST(HttpKeys, ARevokedKeyIsWorthlessAndTheServerStaysClosed) {
   TestServer server(with_test_routes());
   const std::string key = server.make_key(Access::kAdmin);
   EXPECT_EQ(server.ask("GET", "/metrics", {}, key).status, 200);
-  ApiKeys keys(server.store(), system_clock(), random_ids());
+  ApiKeys keys = server.keys();
   ASSERT_TRUE(keys.revoke(id_of_key(key)).has_value());
   // Without being told.
   while (server.ask("GET", "/metrics", {}, key).status == 200) std::this_thread::sleep_for(10ms);
@@ -132,7 +132,7 @@ TEST(HttpKeys, AreKeptAsHashesOnly) {
 
 TEST(HttpKeys, RefuseWhatMakesNoSense) {
   TestServer server(with_test_routes());
-  ApiKeys keys(server.store(), system_clock(), random_ids());
+  ApiKeys keys = server.keys();
   EXPECT_FALSE(keys.create({.access = "root"}).has_value());
   EXPECT_FALSE(keys.create({.access = "admin", .agents = {"helper"}}).has_value());
   EXPECT_FALSE(keys.create({.access = "read", .agents = {"../x"}}).has_value());

@@ -258,7 +258,7 @@ TEST_F(HttpStreamsWithKeys, EndWithTheKeyThatTheyBeganWith) {
   const std::string good = server_.make_key(http::Access::kRead);
   const auto theirs = open_with(leaked);
   const auto ours = open_with(good);
-  ApiKeys keys(server_.store(), system_clock(), random_ids());
+  ApiKeys keys = server_.keys();
   ASSERT_TRUE(keys.revoke(id_of_key(leaked)).has_value());
   // Without being told.
   EXPECT_FALSE(theirs->next_event().has_value());
@@ -286,7 +286,7 @@ TEST_F(HttpStreams, WhatIsWaitedForIsNotToldToAKeyThatWasRevoked) {
   HttpConnection waiting(server.port());
   waiting.send_request("GET", "/test/never", {}, {{"X-Api-Key", key}});
   while (!waits) std::this_thread::sleep_for(1ms);
-  ApiKeys keys(server.store(), system_clock(), random_ids());
+  ApiKeys keys = server.keys();
   ASSERT_TRUE(keys.revoke(id_of_key(key)).has_value());
   EXPECT_EQ(waiting.read_answer().status, 401);
 }
