@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "core/json.h"
 #include "core/json_fields.h"
+#include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/try.h"
 
@@ -14,31 +16,43 @@ namespace skein {
 namespace fs = std::filesystem;
 namespace {
 
+// A definition is shown whole: what is cut off would be trusted unseen.
+constexpr std::size_t kShownBytes = limits::kMaxAgentFileBytes;
+
 constexpr std::string_view kClaudeFiles[] = {".claude/settings.json", ".claude/settings.local.json",
                                              ".mcp.json"};
 
-// The path from the workspace to what `path` leads to; nothing: it is not inside, or not there.
-std::optional<fs::path> inside(const std::string& workspace, const fs::path& path) {
+// A file that an agent executes: its name in the workspace, and where its bytes are.
+using ExecutedFiles = std::map<std::string, fs::path>;
+
+// A link is known by its own name, wherever it leads; a file outside the workspace is not covered.
+void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files) {
   std::error_code error;
-  const fs::path canonical = fs::canonical(path, error);
-  const fs::path relative = canonical.lexically_relative(workspace);
-  if (error || relative.empty() || *relative.begin() == "..") return std::nullopt;
-  return relative;
+  const fs::path target = fs::canonical(file, error);
+  if (error || !fs::is_regular_file(target, error)) return;
+  const fs::path named = fs::weakly_canonical(file.parent_path(), error) / file.filename();
+  for (const fs::path& path : {named, target}) {
+    if (!is_inside(path, workspace)) continue;
+    files.emplace(path.lexically_relative(workspace).string(), target);
+    return;
+  }
 }
 
-// A program without a slash is looked for in PATH, which is the user's own.
-bool names_file(std::string_view word, bool is_program) {
-  return !word.empty() && (!is_program || word.find('/') != std::string_view::npos);
+// A program without a slash is looked for in PATH, which is the user's own. An option may name a
+// file behind "=".
+void add_word(std::string_view word, bool is_program, const fs::path& folder,
+              const std::string& workspace, ExecutedFiles& files) {
+  if (word.empty() || (is_program && word.find('/') == std::string_view::npos)) return;
+  add_file(folder / word, workspace, files);
+  const std::size_t equals = word.find('=');
+  if (is_program || equals == std::string_view::npos || equals + 1 == word.size()) return;
+  add_file(folder / word.substr(equals + 1), workspace, files);
 }
 
-std::set<std::string> executed_files(const AgentDefinition& agent, const std::string& workspace) {
-  std::set<std::string> files;
+ExecutedFiles executed_files(const AgentDefinition& agent, const std::string& workspace) {
+  ExecutedFiles files;
   const auto add = [&](std::string_view word, bool is_program) {
-    if (!names_file(word, is_program)) return;
-    const fs::path file = fs::path(agent.folder) / word;
-    std::error_code error;
-    const auto path = inside(workspace, file);
-    if (path && fs::is_regular_file(file, error)) files.insert(path->string());
+    add_word(word, is_program, agent.folder, workspace, files);
   };
   JsonFields options(agent.options.empty() ? "{}" : agent.options.text());
   if (const auto program = options.take_string("program")) add(*program, true);
@@ -47,7 +61,10 @@ std::set<std::string> executed_files(const AgentDefinition& agent, const std::st
     add(word, false);
   }
   for (const ToolServer& server : agent.capabilities.servers) {
-    for (std::size_t i = 0; i < server.command.size(); ++i) add(server.command[i], i == 0);
+    // With variables replaced, as it is started; one that lacks a variable is not.
+    const auto resolved = resolve_server(server);
+    const std::vector<std::string>& command = resolved ? resolved->command : server.command;
+    for (std::size_t i = 0; i < command.size(); ++i) add(command[i], i == 0);
   }
   if (agent.engine == "claude-code") {
     for (const std::string_view name : kClaudeFiles) add(name, false);
@@ -84,10 +101,10 @@ void describe_engine(const AgentDefinition& agent, std::vector<std::string>& lin
   const std::string target = url.value_or(default_url(agent.engine));
   if (agent.engine == "claude-code") {
     lines.push_back("runs the program " +
-                    quote(options.take_string("program").value_or("claude"), 200) +
+                    quote(options.take_string("program").value_or("claude"), kShownBytes) +
                     " with all environment variables");
   }
-  if (!target.empty()) lines.push_back("sends conversations to " + quote(target, 200));
+  if (!target.empty()) lines.push_back("sends conversations to " + quote(target, kShownBytes));
   if (variable) variables.insert(*variable);
   if (!variable && !url && !default_variable(agent.engine).empty()) {
     variables.insert(default_variable(agent.engine));
@@ -95,7 +112,8 @@ void describe_engine(const AgentDefinition& agent, std::vector<std::string>& lin
   if (const Json rest = options.rest(); !rest.empty()) {
     std::string text;
     append_json_on_one_line(text, rest.text());
-    lines.push_back("passes options to the engine " + agent.engine + ": " + excerpt(text, 400));
+    lines.push_back("passes options to the engine " + agent.engine + ": " +
+                    excerpt(text, kShownBytes));
   }
 }
 
@@ -103,20 +121,21 @@ void describe_server(const ToolServer& server, std::vector<std::string>& lines,
                      std::set<std::string>& variables) {
   if (!server.command.empty()) {
     std::string command;
-    for (const std::string& word : server.command) command += " " + quote(word, 200);
+    for (const std::string& word : server.command) command += " " + quote(word, kShownBytes);
     lines.push_back(fmt::format("MCP server {}: runs{}", server.name, command));
   } else {
-    lines.push_back(fmt::format("MCP server {}: sends to {}", server.name, quote(server.url, 200)));
+    lines.push_back(
+        fmt::format("MCP server {}: sends to {}", server.name, quote(server.url, kShownBytes)));
   }
   for (const std::string& word : server.command) add_variables(word, variables);
   for (const auto& [name, value] : server.environment) {
-    lines.push_back(
-        fmt::format("MCP server {}: sets {} to {}", server.name, quote(name), quote(value, 200)));
+    lines.push_back(fmt::format("MCP server {}: sets {} to {}", server.name, quote(name),
+                                quote(value, kShownBytes)));
     add_variables(value, variables);
   }
   for (const auto& [name, value] : server.headers) {
     lines.push_back(fmt::format("MCP server {}: sends the header {}: {}", server.name, quote(name),
-                                quote(value, 200)));
+                                quote(value, kShownBytes)));
     add_variables(value, variables);
   }
   add_variables(server.url, variables);
@@ -133,18 +152,27 @@ std::vector<std::string> allowed_by(const AgentDefinition& agent, const std::str
     lines.push_back("reads the environment variable " + quote(variable));
   }
   if (!agent.system_file.empty()) {
-    lines.push_back("reads the file " + quote(agent.system_file, 200) + " as its system prompt");
+    lines.push_back("reads the file " + quote(agent.system_file, kShownBytes) +
+                    " as its system prompt");
   }
   if (!agent.capabilities.builtin.empty()) {
     lines.push_back(fmt::format("uses the tools {}", fmt::join(agent.capabilities.builtin, ", ")));
   }
-  if (!inside(workspace, agent.folder)) {
-    lines.push_back("works in the folder " + quote(agent.folder, 200) + ", outside the workspace");
+  std::error_code error;
+  if (!is_inside(fs::weakly_canonical(agent.folder, error), workspace)) {
+    lines.push_back("works in the folder " + quote(agent.folder, kShownBytes) +
+                    ", outside the workspace");
   }
   return lines;
 }
 
 }  // namespace
+
+bool is_claude_settings(const Definition& definition) {
+  return std::any_of(std::begin(kClaudeFiles), std::end(kClaudeFiles), [&](std::string_view name) {
+    return definition.name.starts_with("file:") && definition.name.ends_with(name);
+  });
+}
 
 bool needs_trust(const AgentDefinition& agent) {
   return agent.engine != "echo" || !agent.capabilities.servers.empty();
@@ -156,12 +184,11 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
   if (!needs_trust(agent)) return definitions;
   definitions.push_back(
       {"agent:" + agent.id, agent.digest, agent.file, allowed_by(agent, workspace)});
-  for (const std::string& path : executed_files(agent, workspace)) {
-    const fs::path file = fs::path(workspace) / path;
+  for (const auto& [name, file] : executed_files(agent, workspace)) {
     SKEIN_ASSIGN(std::string digest, digest_of_file(file));
-    definitions.push_back({"file:" + mended_utf8(path),
+    definitions.push_back({"file:" + mended_utf8(name),
                            std::move(digest),
-                           file.string(),
+                           (fs::path(workspace) / name).string(),
                            {"is executed or read as a program by agents of this workspace"}});
   }
   return definitions;

@@ -20,6 +20,10 @@ bool needs_trust(const AgentDefinition& agent);
 Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
                                                   const std::string& workspace);
 
+// Whether it is a file from which Claude Code takes hooks and servers. Such files come with a
+// folder, so that making an agent trusts none of them.
+bool is_claude_settings(const Definition& definition);
+
 // kInvalid names what is not trusted. Reads the files that the agent executes, each time.
 // Definitions in a file that was named with --config count as they are.
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent);

@@ -156,6 +156,9 @@ Result<ConfigFile> parse_config(const fs::path& file, std::string_view text) {
   reader.read(object->text(), members);
   ConfigFile config;
   for (const JsonMember& member : members) {
+    // What is digested must be what is parsed.
+    if (config.members.contains(member.name))
+      return bad_config(file, member.name, "is there twice");
     if (auto taken = take_setting(member, config); !taken) {
       return bad_config(file, member.name, taken.error().message);
     }

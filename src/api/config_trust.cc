@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/json_edit.h"
 #include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/sha256.h"
@@ -12,18 +13,17 @@
 namespace skein {
 namespace {
 
+// Values are shown whole: what is cut off would be trusted unseen.
+constexpr std::size_t kShownBytes = std::size_t{1} << 20;
+
 constexpr const char* kCovered[] = {"store", "embedder", "redact", "knowledgeRepos"};
 
 std::string allowed_by(std::string_view name, std::string_view value) {
-  if (name == "store") return "keeps everything in the store " + excerpt(value, 200);
-  if (name == "embedder") return "makes vectors of messages with " + excerpt(value, 200);
-  if (name == "redact") return "changes which secrets are redacted: " + excerpt(value, 400);
-  return "reads the state of the repositories " + excerpt(value, 400);
+  if (name == "store") return "keeps everything in the store " + excerpt(value, kShownBytes);
+  if (name == "embedder") return "makes vectors of messages with " + excerpt(value, kShownBytes);
+  if (name == "redact") return "changes which secrets are redacted: " + excerpt(value, kShownBytes);
+  return "reads the state of the repositories " + excerpt(value, kShownBytes);
 }
-
-}  // namespace
-
-namespace {
 
 // Repositories inside the workspace came with it, and are data as the rest of it is.
 bool all_inside(const std::filesystem::path& workspace, const ConfigFile& config) {
@@ -45,7 +45,7 @@ std::vector<Definition> config_definitions(const std::filesystem::path& file,
       continue;
     }
     definitions.push_back({fmt::format("config:{}", name),
-                           sha256_hex(found->second),
+                           sha256_hex(indented_json(found->second)),
                            file.string(),
                            {allowed_by(name, found->second)}});
   }
@@ -66,6 +66,7 @@ Result<ConfigReview> review_config(Trust& trust, const std::filesystem::path& fi
     } else {
       ignored.push_back(fmt::format("\"{}\"", name));
     }
+    if (name == "redact") review.untrusted_redaction = true;
     config.drop(name);
   }
   if (!ignored.empty()) {

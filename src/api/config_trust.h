@@ -14,6 +14,7 @@ namespace skein {
 struct ConfigReview {
   std::vector<Definition> definitions;         // members that need trust, trusted or not
   std::optional<std::string> untrusted_store;  // "store", while it is not trusted
+  bool untrusted_redaction = false;            // "redact", likewise
   std::string notice;                          // what was ignored, on one line; empty: nothing
 };
 

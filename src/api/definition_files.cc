@@ -165,9 +165,24 @@ Result<void> trust_agent(Settings settings, std::string_view id) {
     settings.agents = std::move(config.agents);
   }
   SKEIN_ASSIGN(const AgentDefinition agent, workspace_agents(settings).get(id));
-  SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, settings.trust->workspace()));
+  SKEIN_ASSIGN(auto definitions, agent_definitions(agent, settings.trust->workspace()));
+  std::erase_if(definitions, is_claude_settings);
   if (definitions.empty()) return {};
   return settings.trust->grant(definitions);
+}
+
+// The agents whose entries in the configuration change, and of which the user knows all.
+std::vector<std::string> changed_known_agents(const Settings& settings, const Json& before,
+                                              const Json& after) {
+  const std::string old = json_at(before.text(), {"agents"}).value_or("{}");
+  const std::string now = json_at(after.text(), {"agents"}).value_or("{}");
+  std::vector<std::string> ids;
+  const JsonFields agents(now);
+  for (const JsonFields::Field& agent : agents.others()) {
+    const bool same = json_at(old, {agent.name}) == std::string(agent.value);
+    if (!same && agent_is_known(settings, agent.name)) ids.push_back(agent.name);
+  }
+  return ids;
 }
 
 Result<std::optional<Definition>> member_definition(const fs::path& file, const std::string& text,
@@ -308,7 +323,11 @@ Result<fs::path> write_config(const Settings& settings, ConfigOwner owner, const
   SKEIN_TRY(check_values(file, checked));
   if (member == "agents") SKEIN_TRY(check_agents(settings, file, before, config));
   const std::string text = indented_json(config.text()) + "\n";
+  const auto known = member == "agents" && owner == ConfigOwner::kWorkspace
+                         ? changed_known_agents(settings, before, config)
+                         : std::vector<std::string>{};
   SKEIN_TRY(replace(file, text));
+  for (const std::string& id : known) SKEIN_TRY(trust_agent(settings, id));
   if (owner == ConfigOwner::kWorkspace)
     SKEIN_TRY(trust_member(settings, file, before, text, member));
   return file;

@@ -133,7 +133,8 @@ std::string scope_text(const SearchAnswer& answer) {
   for (std::size_t i = 0; i < std::min(kShown, answer.agents.size()); ++i) {
     names += (i > 0 ? ", " : "") + answer.agents[i];
   }
-  if (answer.agent_count > kShown) names += fmt::format(" and {} more", answer.agent_count - kShown);
+  if (answer.agent_count > kShown)
+    names += fmt::format(" and {} more", answer.agent_count - kShown);
   const std::string messages =
       fmt::format("{} message{}", answer.searched, answer.searched == 1 ? "" : "s");
   if (!answer.all_agents) {

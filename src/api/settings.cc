@@ -70,6 +70,7 @@ Result<ConfigFile> workspace_config(Settings& settings) {
   SKEIN_ASSIGN(ConfigFile config, read_config(file));
   SKEIN_ASSIGN(ConfigReview review, review_config(*settings.trust, file, config));
   settings.config_definitions = std::move(review.definitions);
+  settings.untrusted_redaction = review.untrusted_redaction;
   if (review.untrusted_store) {
     settings.untrusted_store = anchored(*review.untrusted_store, settings.workspace);
   }
@@ -84,7 +85,10 @@ std::string chosen_store(const SettingsRequest& request, const ConfigFile& confi
     settings.untrusted_store.reset();
     return anchored(*asked, here);
   }
-  if (config.store) return anchored(*config.store, settings.workspace);
+  if (config.store) {
+    settings.store_from_workspace = !settings.config_is_explicit;
+    return anchored(*config.store, settings.workspace);
+  }
   if (user.store) return anchored(*user.store, settings.workspace);
   return default_store(settings.workspace);
 }

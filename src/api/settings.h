@@ -60,7 +60,9 @@ struct Settings {
   // The store that the workspace's configuration names, while it is not trusted: no store is opened
   // then, and none takes its place.
   std::optional<std::string> untrusted_store{};
-  bool config_is_explicit = false;  // config_file was named with --config, and counts as a flag
+  bool store_from_workspace = false;  // store_url stands in the workspace's configuration
+  bool untrusted_redaction = false;   // "redact" of the workspace is not trusted, and ignored
+  bool config_is_explicit = false;    // config_file was named with --config, and counts as a flag
   std::optional<std::filesystem::path> user_config_file{};  // the one that was read
   std::vector<std::string> notices{};  // for people, on standard error, a line each
 };

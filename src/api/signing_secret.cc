@@ -171,8 +171,10 @@ std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
   const fs::path workspace = real_path(settings.workspace);
   fs::path named = settings.workspace.lexically_normal();
   if (!named.has_filename()) named = named.parent_path();  // a slash at its end
-  // Either counts: a link out of the workspace came with the workspace.
-  const bool inside = is_inside(real_path(path), workspace) ||
+  // Each counts: a link out of the workspace, and a store that its configuration names, came with
+  // it.
+  const bool inside = (settings.store_from_workspace && store_url == settings.store_url) ||
+                      is_inside(real_path(path), workspace) ||
                       is_inside(path.lexically_normal(), workspace) ||
                       is_inside(path.lexically_normal(), named);
   if (!inside) return nullptr;

@@ -30,16 +30,20 @@ Result<std::string> canonical_path(const fs::path& workspace) {
 
 }  // namespace
 
-Trust::Trust(std::string workspace, std::vector<fs::path> files)
-    : workspace_(std::move(workspace)) {
-  for (fs::path& file : files) sources_.push_back({.file = std::move(file)});
+Trust::Trust(std::string workspace) : workspace_(std::move(workspace)) {
+  const auto system = config_folder(FolderOwner::kSystem);
+  for (const fs::path& folder : config_folders()) {
+    sources_.push_back({.file = folder / kFileName, .system = system && folder == *system});
+  }
 }
 
 Result<std::shared_ptr<Trust>> Trust::of_workspace(const fs::path& workspace) {
   SKEIN_ASSIGN(std::string canonical, canonical_path(workspace));
-  std::vector<fs::path> files;
-  for (const fs::path& folder : config_folders()) files.push_back(folder / kFileName);
-  return std::shared_ptr<Trust>(new Trust(std::move(canonical), std::move(files)));
+  return of_recorded_path(std::move(canonical));
+}
+
+std::shared_ptr<Trust> Trust::of_recorded_path(std::string canonical) {
+  return std::shared_ptr<Trust>(new Trust(std::move(canonical)));
 }
 
 Result<void> Trust::refresh_under_lock() {
@@ -57,11 +61,12 @@ Result<void> Trust::refresh_under_lock() {
   return {};
 }
 
-Result<TrustState> Trust::state(std::string_view name, std::string_view digest) {
+Result<TrustState> Trust::state(std::string_view name, std::string_view digest, FolderOwner owner) {
   const std::lock_guard lock(mutex_);
   SKEIN_TRY(refresh_under_lock());
   TrustState state = TrustState::kNew;
   for (const Source& source : sources_) {
+    if (owner == FolderOwner::kSystem && !source.system) continue;
     const auto found = source.grants.find(name);
     if (found == source.grants.end()) continue;
     if (found->second.digest == digest) return TrustState::kTrusted;
@@ -80,18 +85,14 @@ Result<void> Trust::check(const Definition& definition, std::string_view what) {
                           how_to_trust()));
 }
 
-Result<std::optional<TrustGrant>> Trust::granted(std::string_view name) {
-  SKEIN_ASSIGN(const WorkspaceGrants grants, all());
-  const auto found = grants.find(name);
-  if (found == grants.end()) return std::optional<TrustGrant>();
-  return std::optional(found->second);
-}
-
-Result<WorkspaceGrants> Trust::all() {
+Result<WorkspaceGrants> Trust::all(FolderOwner owner) {
   const std::lock_guard lock(mutex_);
   SKEIN_TRY(refresh_under_lock());
   WorkspaceGrants grants;
-  for (const Source& source : sources_) grants.insert(source.grants.begin(), source.grants.end());
+  for (const Source& source : sources_) {
+    if (owner == FolderOwner::kSystem && !source.system) continue;
+    grants.insert(source.grants.begin(), source.grants.end());
+  }
   return grants;
 }
 

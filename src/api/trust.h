@@ -40,14 +40,17 @@ class Trust {
   // The canonical path of the workspace.
   const std::string& workspace() const { return workspace_; }
 
-  // kInvalid: a file with decisions cannot be used; then nothing is trusted.
-  Result<TrustState> state(std::string_view name, std::string_view digest);
+  // The decisions that were recorded for a path, which need not exist any more.
+  static std::shared_ptr<Trust> of_recorded_path(std::string canonical);
+
+  // kInvalid: a file with decisions cannot be used; then nothing is trusted. kSystem: the decisions
+  // of the administrator alone.
+  Result<TrustState> state(std::string_view name, std::string_view digest,
+                           FolderOwner owner = FolderOwner::kUser);
   // As state(), and kInvalid when it is not trusted: `what` is what the message calls it.
   Result<void> check(const Definition& definition, std::string_view what);
-  // What the definition could do when it was last trusted; nothing: it never was.
-  Result<std::optional<TrustGrant>> granted(std::string_view name);
   // Everything that was ever trusted here, and not revoked.
-  Result<WorkspaceGrants> all();
+  Result<WorkspaceGrants> all(FolderOwner owner = FolderOwner::kUser);
 
   // Trusts exactly these bytes, from now on.
   Result<void> grant(const std::vector<Definition>& definitions,
@@ -59,12 +62,13 @@ class Trust {
  private:
   struct Source {
     std::filesystem::path file;
+    bool system = false;  // the administrator's
     std::optional<FileStamp> stamp{};
     bool read = false;
     WorkspaceGrants grants{};  // those of this workspace
   };
 
-  Trust(std::string workspace, std::vector<std::filesystem::path> files);
+  explicit Trust(std::string workspace);
   Result<void> refresh_under_lock();
 
   const std::string workspace_;

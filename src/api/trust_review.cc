@@ -33,12 +33,19 @@ const char* to_string(TrustState state) {
 bool by_name(const Definition& a, const Definition& b) { return a.name < b.name; }
 bool same_name(const Definition& a, const Definition& b) { return a.name == b.name; }
 
-Result<std::vector<Definition>> all_definitions(const Settings& settings, const Agents& agents) {
+// What cannot be read goes to `problems`: it is inactive, and keeps nothing else from being
+// reviewed.
+std::vector<Definition> all_definitions(const Settings& settings, const Agents& agents,
+                                        std::vector<std::string>& problems) {
   std::vector<Definition> definitions = settings.config_definitions;
   for (const auto& [id, agent] : agents.all()) {
     if (settings.config_is_explicit && agent.file == settings.config_file->string()) continue;
-    SKEIN_ASSIGN(auto of_agent, agent_definitions(agent, settings.trust->workspace()));
-    std::move(of_agent.begin(), of_agent.end(), std::back_inserter(definitions));
+    auto of_agent = agent_definitions(agent, settings.trust->workspace());
+    if (of_agent) {
+      std::move(of_agent->begin(), of_agent->end(), std::back_inserter(definitions));
+    } else {
+      problems.push_back("agent " + quote(id) + ": " + of_agent.error().message);
+    }
   }
   std::sort(definitions.begin(), definitions.end(), by_name);
   definitions.erase(std::unique(definitions.begin(), definitions.end(), same_name),
@@ -90,16 +97,16 @@ std::string TrustReview::digest() const {
   return digest.hex();
 }
 
-Result<TrustReview> review_definitions(const Settings& settings) {
+Result<TrustReview> review_definitions(const Settings& settings, FolderOwner owner) {
   TrustReview review;
   review.workspace = settings.trust->workspace();
   const Agents agents = workspace_agents(settings);
   for (const AgentProblem& problem : agents.problems()) review.problems.push_back(problem.str());
-  SKEIN_ASSIGN(std::vector<Definition> definitions, all_definitions(settings, agents));
-  SKEIN_ASSIGN(const WorkspaceGrants granted, settings.trust->all());
+  std::vector<Definition> definitions = all_definitions(settings, agents, review.problems);
+  SKEIN_ASSIGN(const WorkspaceGrants granted, settings.trust->all(owner));
   for (Definition& definition : definitions) {
     ReviewedDefinition reviewed;
-    SKEIN_ASSIGN(reviewed.state, settings.trust->state(definition.name, definition.digest));
+    SKEIN_ASSIGN(reviewed.state, settings.trust->state(definition.name, definition.digest, owner));
     if (const auto found = granted.find(definition.name); found != granted.end()) {
       reviewed.allowed_before = found->second.allows;
     }
@@ -110,7 +117,7 @@ Result<TrustReview> review_definitions(const Settings& settings) {
 }
 
 Result<TrustReview> review_trust(const Settings& settings, FolderOwner owner) {
-  SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
+  SKEIN_ASSIGN(TrustReview review, review_definitions(settings, owner));
   if (settings.signer == nullptr || settings.untrusted_store) return review;
   if (!store_exists(settings.store_url)) return review;
   SKEIN_ASSIGN(const auto store, open_settled_store(settings, IfMissing::kRefuse));
@@ -127,20 +134,23 @@ Result<void> grant_trust(const Settings& settings, const TrustReview& review, Fo
   return sign_records(*store, *signer_for(settings, owner), review.records);
 }
 
-Result<bool> grant_by_digest(const Settings& settings, const std::optional<std::string>& digest) {
+Result<bool> grant_by_digest(Settings& settings, const std::optional<std::string>& digest) {
   const char* variable = std::getenv("SKEIN_TRUST");
   const std::string wanted = digest.value_or(variable != nullptr ? variable : "");
   if (wanted.empty() || settings.trust == nullptr) return false;
   SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
   if (!review.needs_trust()) return false;
-  if (wanted != review.digest()) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("the definitions of {} have the digest {}, not {}; \"skein trust "
-                            "--print\" shows what they allow",
-                            review.workspace, review.digest(), quote(wanted)));
+  if (wanted == review.digest()) {
+    SKEIN_TRY(grant_trust(settings, review));
+    return true;
   }
-  SKEIN_TRY(grant_trust(settings, review));
-  return true;
+  std::string message = fmt::format(
+      "{} is {}, and what needs trust in {} has the digest {}; \"skein trust --print\" "
+      "shows what it allows",
+      digest ? "--trust" : "SKEIN_TRUST", quote(wanted), review.workspace, review.digest());
+  if (digest) return fail(ErrorCode::kInvalid, std::move(message));
+  settings.notices.push_back(std::move(message));
+  return false;
 }
 
 std::string to_json(const TrustReview& review) {

@@ -35,7 +35,8 @@ struct TrustReview {
 };
 
 // Reads the configuration, the agents, and the files that they execute. Starts nothing.
-Result<TrustReview> review_definitions(const Settings& settings);
+Result<TrustReview> review_definitions(const Settings& settings,
+                                       FolderOwner owner = FolderOwner::kUser);
 // The same with the records of the store, if that is one whose records are signed. `owner`: whose
 // signature they need.
 Result<TrustReview> review_trust(const Settings& settings, FolderOwner owner = FolderOwner::kUser);
@@ -45,8 +46,9 @@ Result<void> grant_trust(const Settings& settings, const TrustReview& review,
                          FolderOwner owner = FolderOwner::kUser);
 
 // Trusts everything that waits for trust, if `digest`, else SKEIN_TRUST, is that of the review.
-// False: nobody named one, or nothing waits. kInvalid: the definitions have another digest.
-Result<bool> grant_by_digest(const Settings& settings, const std::optional<std::string>& digest);
+// False: nobody named one, or nothing waits. kInvalid: `digest` is another one. A stale SKEIN_TRUST
+// only adds a notice: the definitions stay inactive, and other commands work.
+Result<bool> grant_by_digest(Settings& settings, const std::optional<std::string>& digest);
 
 // One JSON object on one line.
 std::string to_json(const TrustReview& review);

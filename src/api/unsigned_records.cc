@@ -30,7 +30,7 @@ constexpr std::string_view kRuns = "runs";
 constexpr std::string_view kOpenRuns = "runs_open";
 
 // What a person needs to see of a text to know what it asks for.
-constexpr std::size_t kShownBytes = 400;
+constexpr std::size_t kShownBytes = std::size_t{64} << 10;
 
 std::string shown(JsonFields& fields, std::string_view name) {
   return quote(fields.take_string(name).value_or(""), kShownBytes);

@@ -13,9 +13,18 @@ namespace {
 std::optional<fs::path> folder_variable(const char* name) {
   const char* value = std::getenv(name);
   if (value == nullptr || *value == '\0') return std::nullopt;
-  // systemd joins several folders with a colon; the first is the service's own.
-  const std::string text(value);
-  return fs::path(text.substr(0, text.find(':')));
+  return fs::path(value);
+}
+
+// A folder that systemd made for Skein's own service. Other services that start Skein have folders
+// of their own in these variables.
+std::optional<fs::path> service_folder(const char* name) {
+  const auto value = folder_variable(name);
+  if (!value) return std::nullopt;
+  const std::string text = value->string();  // several folders are joined with a colon
+  fs::path folder = text.substr(0, text.find(':'));
+  if (folder.filename() != "skein") return std::nullopt;
+  return folder;
 }
 
 Result<fs::path> absolute_only(fs::path folder, const char* name) {
@@ -27,7 +36,7 @@ Result<fs::path> absolute_only(fs::path folder, const char* name) {
 }  // namespace
 
 Result<fs::path> config_folder(FolderOwner owner) {
-  if (const auto service = folder_variable("CONFIGURATION_DIRECTORY")) {
+  if (const auto service = service_folder("CONFIGURATION_DIRECTORY")) {
     return absolute_only(*service, "CONFIGURATION_DIRECTORY");
   }
   if (owner == FolderOwner::kSystem) return fs::path("/etc/skein");
@@ -43,7 +52,7 @@ Result<fs::path> config_folder(FolderOwner owner) {
 }
 
 Result<fs::path> secret_folder(FolderOwner owner) {
-  if (const auto service = folder_variable("STATE_DIRECTORY")) {
+  if (const auto service = service_folder("STATE_DIRECTORY")) {
     return absolute_only(*service, "STATE_DIRECTORY");
   }
   if (owner == FolderOwner::kSystem) return fs::path("/var/lib/skein");

@@ -35,14 +35,13 @@ Result<void> ask_for_agent_trust(const Settings& settings, std::string_view agen
   const auto agent = workspace_agents(settings).get(agent_id);
   if (!agent || check_agent_trust(settings, *agent)) return {};
   SKEIN_ASSIGN(const auto definitions, agent_definitions(*agent, settings.trust->workspace()));
-  SKEIN_ASSIGN(TrustReview review, review_trust(settings));
+  SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
   std::erase_if(review.definitions, [&](const ReviewedDefinition& reviewed) {
     return std::none_of(definitions.begin(), definitions.end(), [&](const Definition& wanted) {
       return wanted.name == reviewed.definition.name;
     });
   });
   review.problems.clear();
-  review.records.clear();
   return ask_for_trust(settings, review);
 }
 

@@ -79,7 +79,8 @@ class MakeCheckpoint : public CheckpointMaker {
         .details =
             "Writes WORKSPACE/workspace/threads/ID.json with the state of git, and rebuilds "
             "INDEX.md and recent.md there.\nIn a working session it lists the commits since the "
-            "session began. In one that the hooks know it also replaces\nan automatic checkpoint of "
+            "session began. In one that the hooks know it also replaces\nan automatic checkpoint "
+            "of "
             "the last five minutes. A worker's state moves idle, loading, executing, verifying,\n"
             "completed; and from executing to error."};
   }

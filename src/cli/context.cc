@@ -92,11 +92,6 @@ tl::expected<Settings, Failure> Context::resolved(SettingsRequest request, Notic
     };
   }
   auto settings = resolve_settings(request);
-  if (settings) {
-    // A digest that the caller agreed to may trust members of the configuration: read it again.
-    SKEIN_ASSIGN(const bool granted, grant_by_digest(*settings, request.trust));
-    if (granted) settings = resolve_settings(request);
-  }
   if (!settings) {
     const int code = settings.error().code == ErrorCode::kInvalid ? kExitUsage : kExitRefused;
     return tl::unexpected<Failure>(Failure(std::move(settings).error(), code));
@@ -114,8 +109,13 @@ tl::expected<Settings, Failure> Context::unchecked_settings_in(std::string works
   return resolved(std::move(request), Notices::kNone);
 }
 
-tl::expected<Settings, Failure> Context::checked(tl::expected<Settings, Failure> settings,
+tl::expected<Settings, Failure> Context::checked(const SettingsRequest& request,
                                                  Notices notices) const {
+  auto settings = resolved(request, notices);
+  if (!settings) return settings;
+  // A digest that the caller agreed to may trust members of the configuration: read it again.
+  SKEIN_ASSIGN(const bool granted, grant_by_digest(*settings, request.trust));
+  if (granted) settings = resolved(request, notices);
   if (!settings) return settings;
   SKEIN_TRY(check_store_trust(*settings));
   if (notices != Notices::kAll || std::exchange(warned_, true)) return settings;
@@ -129,18 +129,20 @@ void Context::say(const std::string& message) const {
 }
 
 tl::expected<Settings, Failure> Context::settings(Notices notices) const {
-  return checked(resolved(request_, notices), notices);
+  return checked(request_, notices);
 }
 
 tl::expected<Settings, Failure> Context::settings_in(std::string workspace) const {
-  return checked(unchecked_settings_in(std::move(workspace)), Notices::kNone);
+  SettingsRequest request = request_;
+  request.workspace = std::move(workspace);
+  return checked(request, Notices::kNone);
 }
 
 tl::expected<Settings, Failure> Context::settings_from(std::string start) const {
   SettingsRequest request = request_;
   request.workspace.reset();
   request.start = std::move(start);
-  return checked(resolved(std::move(request), Notices::kNewWorkspace), Notices::kNewWorkspace);
+  return checked(request, Notices::kNewWorkspace);
 }
 
 StoreOptions Context::store_options() { return {.notice = tell}; }

@@ -53,7 +53,8 @@ class Context {
   const std::optional<std::string>& named_workspace() const { return request_.workspace; }
   // The same for another workspace than that of the command line.
   tl::expected<Settings, Failure> settings_in(std::string workspace) const;
-  // The same without notices, and with a store that is not trusted: for commands that review the
+  // The same without notices, without --trust, and with a store that is not trusted: for commands
+  // that review the
   // configuration, or report what it lacks in their own way.
   tl::expected<Settings, Failure> unchecked_settings() const;
   tl::expected<Settings, Failure> unchecked_settings_in(std::string workspace) const;
@@ -68,8 +69,7 @@ class Context {
 
  private:
   tl::expected<Settings, Failure> resolved(SettingsRequest request, Notices notices) const;
-  tl::expected<Settings, Failure> checked(tl::expected<Settings, Failure> settings,
-                                          Notices notices) const;
+  tl::expected<Settings, Failure> checked(const SettingsRequest& request, Notices notices) const;
   void say(const std::string& message) const;
 
   const SettingsRequest request_;

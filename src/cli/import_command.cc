@@ -87,6 +87,14 @@ class Import : public Command {
     if (redact_ && no_redact_) return wrong_usage("--redact and --no-redact exclude each other");
     if (agent_) SKEIN_TRY(check_agent_id(*agent_));
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    if (settings.untrusted_redaction && !no_redact_) {
+      return tl::unexpected<Failure>(
+          Error{ErrorCode::kInvalid,
+                settings.config_file->string() +
+                    ": \"redact\" is not trusted, and an import without its rules could keep "
+                    "secrets; " +
+                    how_to_trust() + ", or give --no-redact"});
+    }
     auto redactor = settled_redactor(settings);
     if (!redactor) return wrong_usage(redactor.error().message);
     SKEIN_TRY(find_files());

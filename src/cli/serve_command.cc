@@ -34,18 +34,16 @@ void log_notice(const std::string& message) {
   print_line_to_stderr(line.str());
 }
 
-// What the workspace defines and may not do, as one line of the log.
-Result<void> log_untrusted(const Settings& settings) {
-  SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
+// What the workspace defines and may not do, as one line of the log. Records are logged by the
+// server itself.
+void log_untrusted(const Settings& settings) {
+  const auto review = review_definitions(settings);
+  if (!review) return log_notice(review.error().message);
   std::string names;
-  for (const Definition& definition : review.pending()) {
+  for (const Definition& definition : review->pending()) {
     names += (names.empty() ? "" : ", ") + definition.name;
   }
-  for (const UnsignedRecord& record : review.records) {
-    names += (names.empty() ? "" : ", ") + record.collection + "/" + record.key;
-  }
   if (!names.empty()) log_notice("not trusted and inactive: " + names + "; " + how_to_trust());
-  return {};
 }
 
 class Serve : public Command {
@@ -101,9 +99,10 @@ class Serve : public Command {
   Outcome run(Context& context) override {
     context.set_notice(log_notice);
     SKEIN_ASSIGN_OR_FAIL(Settings settings, context.unchecked_settings());
+    SKEIN_TRY(grant_by_digest(settings, context.request().trust));
     SKEIN_TRY(ask_for_workspace_trust(settings));
     SKEIN_ASSIGN_OR_FAIL(settings, context.settings());  // after what was just decided
-    SKEIN_TRY(log_untrusted(settings));
+    log_untrusted(settings);
     SKEIN_ASSIGN_OR_FAIL(auto options, server_options(settings));
     const bool own_audit_file = options.audit_file.empty();
     if (own_audit_file) {

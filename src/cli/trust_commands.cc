@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "api/trust_review.h"
 #include "cli/arguments.h"
 #include "cli/ask_for_trust.h"
@@ -61,25 +63,34 @@ class Review : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
-    SKEIN_ASSIGN(const TrustReview review, review_trust(settings, owner_of(system_)));
-    show(context, review);
-    if (print_ || !review.needs_trust()) return kExitDone;
-    SKEIN_TRY(context.out().flush());
-    if (!person_is_there()) {
-      return tl::unexpected<Failure>(
-          Failure({ErrorCode::kInvalid, fmt::format("nobody is there to ask: read the above, then "
-                                                    "run \"skein trust --trust={}\"",
-                                                    review.digest())},
-                  kExitRefused));
+    // A store that was just trusted may hold records that nobody signed: they are the second round.
+    for (int round = 0;; ++round) {
+      SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
+      SKEIN_ASSIGN(const TrustReview review, review_trust(settings, owner_of(system_)));
+      if (round > 0 && !review.needs_trust()) return kExitDone;
+      const auto& digest = context.request().trust;
+      const bool agreed = digest && *digest == review.digest();
+      show(context, review);
+      SKEIN_TRY(context.out().flush());
+      if (print_ || !review.needs_trust()) return kExitDone;
+      if (!agreed && !person_is_there()) return refused(review);
+      if (!agreed) {
+        SKEIN_ASSIGN_OR_FAIL(const bool yes, ask("Trust them?", ""));
+        if (!yes) return kExitRefused;
+      }
+      SKEIN_TRY(grant_trust(settings, review, owner_of(system_)));
     }
-    SKEIN_ASSIGN_OR_FAIL(const bool yes, ask("Trust them?", ""));
-    if (!yes) return kExitRefused;
-    SKEIN_TRY(grant_trust(settings, review, owner_of(system_)));
-    return kExitDone;
   }
 
  private:
+  Outcome refused(const TrustReview& review) const {
+    const std::string command = fmt::format("skein trust {}{}--trust={}", path_ ? *path_ + " " : "",
+                                            system_ ? "--system " : "", review.digest());
+    return tl::unexpected<Failure>(
+        Error{ErrorCode::kInvalid,
+              "nobody is there to ask: read the above, then run \"" + command + "\""});
+  }
+
   void show(Context& context, const TrustReview& review) const {
     if (context.json()) {
       context.out().write(to_json(review) + "\n");
@@ -164,8 +175,8 @@ class Revoke : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
-    Trust& trust = *settings.trust;
+    SKEIN_ASSIGN_OR_FAIL(const auto decisions, decisions_of(context));
+    Trust& trust = *decisions;
     SKEIN_ASSIGN(const bool found, name_ ? trust.revoke(*name_, owner_of(system_))
                                          : trust.revoke_all(owner_of(system_)));
     if (!found) {
@@ -177,6 +188,17 @@ class Revoke : public Command {
   }
 
  private:
+  // A folder that is gone, or whose configuration is broken, can be revoked by its path.
+  tl::expected<std::shared_ptr<Trust>, Failure> decisions_of(Context& context) const {
+    if (path_) {
+      std::error_code error;
+      return Trust::of_recorded_path(
+          std::filesystem::weakly_canonical(std::filesystem::absolute(*path_), error).string());
+    }
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.unchecked_settings());
+    return settings.trust;
+  }
+
   std::optional<std::string> path_;
   std::optional<std::string> name_;
   bool system_ = false;

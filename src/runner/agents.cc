@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/file.h"
+#include "core/json_edit.h"
 #include "core/json_fields.h"
 #include "core/path_inside.h"
 #include "core/quote.h"
@@ -65,7 +66,8 @@ class AgentLoader {
                 "defines an agent that has a file of its own, which counts", agent.name);
         continue;
       }
-      take(agent.name, agent.value,
+      // Editing the file may indent it anew, which changes no definition.
+      take(agent.name, indented_json(agent.value),
            {.file = places_.config_file,
             .folder = places_.workspace,
             .workspace = places_.workspace},

@@ -223,8 +223,8 @@ Result<Hooks::Session> Hooks::named_session(WorkSessions& working, const std::st
   SKEIN_ASSIGN(const auto open, working.unclosed());
   std::string known;
   for (const WorkSession& other : open) known += (known.empty() ? "" : ", ") + other.id;
-  return fail(ErrorCode::kNotFound, "unknown working session " + quote(id) + " (open here: " +
-                                        (known.empty() ? "none" : known) +
+  return fail(ErrorCode::kNotFound, "unknown working session " + quote(id) +
+                                        " (open here: " + (known.empty() ? "none" : known) +
                                         "); start it first, or leave the session out");
 }
 

@@ -186,16 +186,26 @@ TEST_F(HostileRepository, ServerSettingsAreIgnored) {
 
 TEST_F(HostileRepository, TrustCannotBeGivenFromInside) {
   agent(R"({"engine":"claude-code","options":{"program":"./pwn.sh"}})");
-  const std::string digest(
-      workspace_.run({"trust", "--print", "--json"}).json().at("digest").as_string());
-  workspace_.write(".env", "SKEIN_TRUST=" + digest + "\n");
-  workspace_.write("trust.json", "{}");
-  workspace_.write(".skein/trust.json",
-                   R"({"version":1,"workspaces":{")" + workspace_.path().string() +
-                       R"(":{"agent:helper":{"digest":")" + digest + R"("}}}})");
-  workspace_.write(".config/skein/trust.json", workspace_.read(".skein/trust.json"));
+  const auto review = workspace_.run({"trust", "--print", "--json"}).json();
+  std::string grants;
+  for (const auto& definition : review.at("definitions").as_array()) {
+    grants += (grants.empty() ? "" : ",") + boost::json::serialize(definition.at("name")) +
+              R"(:{"digest":)" + boost::json::serialize(definition.at("digest")) + "}";
+  }
+  const std::string file = R"({"version":1,"workspaces":{)" +
+                           boost::json::serialize(review.at("workspace")) + ":{" + grants + "}}}";
+  workspace_.write(".env", "SKEIN_TRUST=" + std::string(review.at("digest").as_string()) + "\n");
+  for (const char* name : {"trust.json", ".skein/trust.json", ".config/skein/trust.json"}) {
+    workspace_.write(name, file);
+  }
   run("skein run helper hi");
   EXPECT_FALSE(pwned());
+  // The same file counts where the user keeps it.
+  workspace_.shell(
+      "mkdir -p $XDG_CONFIG_HOME/skein && install -m 600 trust.json "
+      "$XDG_CONFIG_HOME/skein/trust.json");
+  run("skein run helper hi");
+  EXPECT_TRUE(pwned());
 }
 
 TEST_F(HostileRepository, SystemPromptCannotBeAForeignFile) {

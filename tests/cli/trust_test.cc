@@ -87,7 +87,7 @@ TEST_F(TrustCommand, TrustsByDigestFromTheEnvironment) {
 TEST_F(TrustCommand, RefusesAnotherDigest) {
   const Ran ran = workspace_.run({"trust", "--trust", std::string(64, 'a')});
   EXPECT_EQ(ran.code, 1) << ran;
-  EXPECT_THAT(ran.err, HasSubstr("have the digest"));
+  EXPECT_THAT(ran.err, HasSubstr("skein trust --trust="));
   EXPECT_FALSE(executes());
 }
 
@@ -227,6 +227,65 @@ TEST_F(TrustCommand, NoticesNeverGoToStandardOutput) {
   EXPECT_THAT(ran.err,
               AllOf(HasSubstr("\"embedder\" is not trusted"), HasSubstr("\"server\" has no")));
   EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran;
+}
+
+TEST_F(TrustCommand, NewAgentOfClaudeCodeDoesNotTrustHooksOfTheFolder) {
+  workspace_.write(".claude/settings.json", R"({"hooks":{}})");
+  const Ran added = workspace_.run(
+      {"agent", "add", "coder", "--engine", "claude-code", "--option", "program=./engine.sh"});
+  EXPECT_EQ(added.code, 0) << added;
+  EXPECT_FALSE(executes("coder"));
+  EXPECT_THAT(last_.err, HasSubstr(".claude/settings.json"));
+}
+
+TEST_F(TrustCommand, AgentMadeByACommandIsTrusted) {
+  const Ran added = workspace_.run(
+      {"agent", "add", "coder", "--engine", "claude-code", "--option", "program=./engine.sh"});
+  EXPECT_EQ(added.code, 0) << added;
+  EXPECT_TRUE(executes("coder")) << last_;
+  EXPECT_FALSE(executes("helper")) << "the others stay as they were";
+}
+
+TEST_F(TrustCommand, EditOfAnUntrustedAgentDoesNotTrustIt) {
+  const Ran edited = workspace_.run({"agent", "edit", "helper", "--set", "model=x"});
+  EXPECT_EQ(edited.code, 0) << edited;
+  EXPECT_FALSE(executes());
+}
+
+TEST_F(TrustCommand, ProgramBehindAVariableIsHashed) {
+  workspace_.write("agents/helper/agent.json",
+                   R"({"engine":"echo","capabilities":{"mcpServers":{"x":)"
+                   R"({"command":"${NOT_SET:-./engine.sh}"}}}})");
+  EXPECT_THAT(workspace_.run({"trust", "--print"}).out, HasSubstr("file:engine.sh"));
+}
+
+TEST_F(TrustCommand, RefusesAConfigurationWithTheSameMemberTwice) {
+  workspace_.write(".skein/config.json", R"({"redact":{"jwt":false},"redact":{}})");
+  const Ran ran = workspace_.run({"thread", "list"});
+  EXPECT_EQ(ran.code, 2) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("is there twice"));
+}
+
+TEST_F(TrustCommand, WritingOneSettingLeavesOthersTrusted) {
+  workspace_.write(".skein/config.json", R"({"redact":{"pin":"PIN [0-9]+"}})");
+  trust();
+  EXPECT_EQ(workspace_.run({"config", "set", "project", "p"}).code, 0);
+  const Ran ran = workspace_.run({"redact"}, "PIN 4711");
+  EXPECT_EQ(ran.out, "[redacted:pin]") << ran;
+}
+
+TEST_F(TrustCommand, StaleDigestInTheEnvironmentOnlyWarns) {
+  const Ran ran = workspace_.shell("SKEIN_TRUST=" + std::string(64, 'a') + " skein thread list");
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("SKEIN_TRUST"));
+}
+
+TEST_F(TrustCommand, ImportWaitsForRulesOfRedaction) {
+  workspace_.write(".skein/config.json", R"({"redact":{"pin":"PIN [0-9]+"}})");
+  workspace_.write("talk.json", R"([{"role":"user","content":"PIN 4711"}])");
+  const Ran ran = workspace_.run({"import", "talk.json"});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("\"redact\" is not trusted"));
 }
 
 }  // namespace

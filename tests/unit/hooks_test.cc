@@ -283,7 +283,8 @@ TEST_F(HooksTest, ASessionThatEndedIsNotGoneOnWith) {
   commit_file(workspace(), "a", "1", "by a person");
   NewCheckpoint wanted;
   wanted.slug = "x";
-  EXPECT_THAT(*must(hooks_.checkpoint(wanted, working_, std::nullopt)).git->commits_made, IsEmpty());
+  EXPECT_THAT(*must(hooks_.checkpoint(wanted, working_, std::nullopt)).git->commits_made,
+              IsEmpty());
 }
 
 TEST_F(HooksTest, WhatIsNoEventIsRefusedInWords) {

@@ -255,8 +255,7 @@ TEST_F(McpTools, SearchCoversAllAgentsUnlessOneIsNamed) {
   EXPECT_EQ(found.at("agents").at(0), "coder");
   EXPECT_THAT(call("search_conversations", R"({"query":"commas"})").text,
               HasSubstr("Searched 1 message of all agents (coder)."));
-  const auto none =
-      structured("search_conversations", R"({"query":"commas","agent":"default"})");
+  const auto none = structured("search_conversations", R"({"query":"commas","agent":"default"})");
   EXPECT_EQ(none.at("results").as_array().size(), 0U);
   EXPECT_EQ(none.at("allAgents"), false);
 }

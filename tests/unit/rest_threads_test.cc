@@ -313,15 +313,14 @@ TEST_F(Rest, CheckpointsListTheCommitsOfTheirSession) {
   const std::string session =
       text_of(ask("POST", "/v1/sessions", R"({"agent":"mine"})").json(), "session_id");
   const std::string made = commit_file(world_.server().folder(), "a", "2", "made in it");
-  const Answered answered = ask("POST", "/v1/checkpoints",
-                                R"({"title":"x","session_id":")" + session + R"("})");
+  const Answered answered =
+      ask("POST", "/v1/checkpoints", R"({"title":"x","session_id":")" + session + R"("})");
   ASSERT_EQ(answered.status, 201) << answered;
   const auto git = answered.json().at("git");
   EXPECT_EQ(text_of(git, "initial_commit"), before.substr(0, 7)) << answered;
   ASSERT_EQ(git.at("commits_made").as_array().size(), 1u) << answered;
   EXPECT_EQ(git.at("commits_made").at(0).as_string(), made.substr(0, 7) + ": made in it");
-  const Answered unknown =
-      ask("POST", "/v1/checkpoints", R"({"title":"x","session_id":"nosuch"})");
+  const Answered unknown = ask("POST", "/v1/checkpoints", R"({"title":"x","session_id":"nosuch"})");
   EXPECT_EQ(unknown.status, 404) << unknown;
 }
 

@@ -101,9 +101,9 @@ Reply create_checkpoint(Service& service, Request& request) {
       SKEIN_ASSIGN_OR_REFUSE(wanted.worker->state, parse_worker_state(*state));
     }
   }
-  SKEIN_ASSIGN_OR_REFUSE(const Checkpoint made,
-                         make_checkpoint(service.settings(), service.store(), wanted,
-                                         text_in(fields, "session_id")));
+  SKEIN_ASSIGN_OR_REFUSE(
+      const Checkpoint made,
+      make_checkpoint(service.settings(), service.store(), wanted, text_in(fields, "session_id")));
   return json_response(201, checkpoint_json(made)).header("Location", "/v1/checkpoints/" + made.id);
 }
 

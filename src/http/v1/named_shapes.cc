@@ -152,9 +152,9 @@ void add_recall(NamedShapes& shapes) {
               must("agents", list(text()),
                    "The agents that were searched; of all agents, the first 100 with messages in "
                    "the index"),
-              must("agentCount", whole(0)),
-              must("withoutVector", whole(0)), must("notIndexed", whole(0)),
-              must("notIndexedExact", truth()), may("note", text())}));
+              must("agentCount", whole(0)), must("withoutVector", whole(0)),
+              must("notIndexed", whole(0)), must("notIndexedExact", truth()),
+              may("note", text())}));
   shapes.emplace_back(
       "BackfillResult",
       object({must("embedded", whole(0)), must("cleaned", whole(0)), may("stopped", truth())}));
