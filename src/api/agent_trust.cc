@@ -25,10 +25,21 @@ constexpr std::string_view kClaudeFiles[] = {".claude/settings.json", ".claude/s
 // A file that an agent executes: its name in the workspace, and where its bytes are.
 using ExecutedFiles = std::map<std::string, fs::path>;
 
+void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files);
+
+// What interpreters execute of a folder that is named to them.
+void add_entry_points(const fs::path& folder, const std::string& workspace, ExecutedFiles& files) {
+  for (const char* name : {"package.json", "index.js", "index.mjs", "index.cjs", "__main__.py"}) {
+    std::error_code error;
+    if (fs::is_regular_file(folder / name, error)) add_file(folder / name, workspace, files);
+  }
+}
+
 // A link is known by its own name, wherever it leads; a file outside the workspace is not covered.
 void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files) {
   std::error_code error;
   const fs::path target = fs::canonical(file, error);
+  if (!error && fs::is_directory(target, error)) return add_entry_points(file, workspace, files);
   if (error || !fs::is_regular_file(target, error)) return;
   const fs::path named = fs::weakly_canonical(file.parent_path(), error) / file.filename();
   for (const fs::path& path : {named, target}) {
@@ -65,6 +76,9 @@ ExecutedFiles executed_files(const AgentDefinition& agent, const std::string& wo
     const auto resolved = resolve_server(server);
     const std::vector<std::string>& command = resolved ? resolved->command : server.command;
     for (std::size_t i = 0; i < command.size(); ++i) add(command[i], i == 0);
+    for (const auto& [name, value] : (resolved ? *resolved : server).environment) {
+      add(value, false);
+    }
   }
   if (agent.engine == "claude-code") {
     for (const std::string_view name : kClaudeFiles) add(name, false);
@@ -141,6 +155,12 @@ void describe_server(const ToolServer& server, std::vector<std::string>& lines,
   add_variables(server.url, variables);
 }
 
+std::string content_of(const fs::path& file) {
+  const auto text = read_file(file.string(), kShownBytes);
+  if (!text || !*text) return "(cannot be read)";
+  return quote(**text, kShownBytes);
+}
+
 std::vector<std::string> allowed_by(const AgentDefinition& agent, const std::string& workspace) {
   std::vector<std::string> lines;
   std::set<std::string> variables;
@@ -154,6 +174,9 @@ std::vector<std::string> allowed_by(const AgentDefinition& agent, const std::str
   if (!agent.system_file.empty()) {
     lines.push_back("reads the file " + quote(agent.system_file, kShownBytes) +
                     " as its system prompt");
+  }
+  if (!agent.system.empty()) {
+    lines.push_back("is told as its system prompt: " + quote(agent.system, kShownBytes));
   }
   if (!agent.capabilities.builtin.empty()) {
     lines.push_back(fmt::format("uses the tools {}", fmt::join(agent.capabilities.builtin, ", ")));
@@ -189,7 +212,11 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
     definitions.push_back({"file:" + mended_utf8(name),
                            std::move(digest),
                            (fs::path(workspace) / name).string(),
-                           {"is executed or read as a program by agents of this workspace"}});
+                           {"is executed, or read as a program, by agents of this workspace"}});
+    if (is_claude_settings(definitions.back())) {
+      definitions.back().allows = {"Claude Code takes hooks and servers from it: " +
+                                   content_of(file)};
+    }
   }
   return definitions;
 }

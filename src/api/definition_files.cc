@@ -154,7 +154,8 @@ Result<fs::path> write_configured(const Settings& settings, std::string_view id,
 bool agent_is_known(const Settings& settings, std::string_view id) {
   const auto agent = workspace_agents(settings).get(id);
   if (!agent) return agent.error().code == ErrorCode::kNotFound;
-  return check_agent_trust(settings, *agent).has_value();
+  // One that needed no trust may have come with the folder, and nobody looked at it.
+  return needs_trust(*agent) && check_agent_trust(settings, *agent).has_value();
 }
 
 // Reads what was just written, so that exactly those bytes are trusted.

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <functional>
 
+#include "core/confined_path.h"
 #include "core/file.h"
 #include "core/own_folder.h"
 #include "core/try.h"
@@ -97,6 +98,8 @@ void collect(const fs::path& path, ExposedFiles& exposed) {
 }
 
 Result<std::size_t> make_private(const fs::path& path) {
+  // A link on the way leads to files that are not ours to change.
+  if (!check_no_links(path.string())) return std::size_t{0};
   const auto st = look_at(path);
   if (!st || st->st_uid != ::geteuid()) return std::size_t{0};
   std::size_t changed = 0;

@@ -58,6 +58,19 @@ std::shared_ptr<const RecordSigner> signer_for(const Settings& settings, FolderO
   return signer_of_store(settings, settings.store_url, owner);
 }
 
+// Names come from the workspace: a line feed in one must not make up further lines.
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    if (c == '\n' || c == '\r' || c == '\t') {
+      line += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    } else {
+      line += c;
+    }
+  }
+  return line;
+}
+
 void add_changes(const ReviewedDefinition& reviewed, std::string& text) {
   const auto& now = reviewed.definition.allows;
   const auto& before = reviewed.allowed_before;
@@ -66,10 +79,10 @@ void add_changes(const ReviewedDefinition& reviewed, std::string& text) {
   };
   const bool changed = reviewed.state == TrustState::kChanged;
   for (const std::string& line : before) {
-    if (changed && !has(now, line)) text += "  - " + line + "\n";
+    if (changed && !has(now, line)) text += "  - " + one_line(line) + "\n";
   }
   for (const std::string& line : now) {
-    text += (changed && !has(before, line) ? "  + " : "    ") + line + "\n";
+    text += (changed && !has(before, line) ? "  + " : "    ") + one_line(line) + "\n";
   }
   if (changed && now == before) {
     text += "    (allows the same as before; the content of the file changed)\n";
@@ -186,15 +199,16 @@ std::string to_text(const TrustReview& review) {
   std::string text;
   for (const ReviewedDefinition& reviewed : review.definitions) {
     if (reviewed.state == TrustState::kTrusted) continue;
-    text += fmt::format("{} ({}, {})\n", reviewed.definition.name, to_string(reviewed.state),
-                        reviewed.definition.file);
+    text += fmt::format("{} ({}, {})\n", one_line(reviewed.definition.name),
+                        to_string(reviewed.state), one_line(reviewed.definition.file));
     add_changes(reviewed, text);
   }
   for (const UnsignedRecord& record : review.records) {
-    text += fmt::format("record {}/{} (not signed)\n    {}\n", record.collection, record.key,
-                        record.description);
+    text += fmt::format("record {}/{} (not signed)\n    {}\n", record.collection,
+                        one_line(record.key), one_line(record.description));
   }
-  for (const std::string& problem : review.problems) text += "cannot be used: " + problem + "\n";
+  for (const std::string& problem : review.problems)
+    text += "cannot be used: " + one_line(problem) + "\n";
   return text;
 }
 

@@ -175,7 +175,13 @@ Result<FoundWorkspace> find_workspace(const fs::path& given) {
 
 Result<void> enter_workspace(const fs::path& workspace, std::function<void()> made) {
   SKEIN_TRY(check_owner(workspace / kOwnFolderName));
+  // Paths are compared by their names, and the workspace may be reached by two.
+  std::error_code error;
   confine_folder(workspace.string());
+  if (const fs::path canonical = fs::canonical(workspace, error);
+      !error && canonical != workspace) {
+    confine_folder(canonical.string());
+  }
   if (made) on_own_folder_made(workspace.string(), std::move(made));
   return {};
 }

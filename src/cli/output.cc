@@ -28,7 +28,7 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
-// The code point of a two- or three-byte sequence at `at` that a terminal must not get, else 0.
+// The code point of a sequence at `at` that a terminal must not get, else 0.
 unsigned hidden_code_point(std::string_view text, std::size_t at, std::size_t& length) {
   const auto byte = [&](std::size_t i) {
     return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
@@ -37,12 +37,24 @@ unsigned hidden_code_point(std::string_view text, std::size_t at, std::size_t& l
     length = 2;
     return byte(1);
   }
+  if (byte(0) == 0xC2 && byte(1) == 0xAD) {  // soft hyphen
+    length = 2;
+    return 0xAD;
+  }
+  if (byte(0) == 0xEF && byte(1) == 0xBB && byte(2) == 0xBF) {  // byte order mark
+    length = 3;
+    return 0xFEFF;
+  }
+  if (byte(0) == 0xF3 && byte(1) == 0xA0 && (byte(2) == 0x80 || byte(2) == 0x81)) {  // tags
+    length = 4;
+    return 0xE0000 + ((byte(2) & 0x3F) << 6) + (byte(3) & 0x3F);
+  }
   if (byte(0) == 0xE2 && (byte(1) == 0x80 || byte(1) == 0x81)) {
     const unsigned code = 0x2000 + ((byte(1) & 0x3F) << 6) + (byte(2) & 0x3F);
-    const bool reorders = code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
-                          (code >= 0x2066 && code <= 0x2069);
+    const bool invisible = (code >= 0x200B && code <= 0x200F) || (code >= 0x2060 && code <= 0x206F);
+    const bool reorders = code >= 0x202A && code <= 0x202E;
     const bool breaks_line = code == 0x2028 || code == 0x2029;
-    if (reorders || breaks_line) {
+    if (invisible || reorders || breaks_line) {
       length = 3;
       return code;
     }

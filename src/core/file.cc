@@ -87,7 +87,9 @@ Result<Fd> open_file(const std::string& path, int flags, unsigned mode) {
   const int folder = confined ? confined->folder.get() : AT_FDCWD;
   const char* name = confined ? confined->name.c_str() : path.c_str();
   while (true) {
-    const int fd = ::openat(folder, name, flags | O_CLOEXEC | O_NOFOLLOW, mode);
+    // A FIFO in the place of a file must not make a writer wait for its reader.
+    const int extra = O_CLOEXEC | O_NOFOLLOW | (writes ? O_NONBLOCK : 0);
+    const int fd = ::openat(folder, name, flags | extra, mode);
     if (fd >= 0) return Fd(fd);
     const int error_number = errno;
     if (error_number == EINTR) continue;

@@ -23,8 +23,10 @@ std::optional<std::string> find_program(std::string_view name) {
   while (!rest.empty() && !name.empty()) {
     const std::size_t end = std::min(rest.find(':'), rest.size());
     std::string file(rest.substr(0, end));
+    // An empty or relative entry means the current folder, whose files may be anybody's.
+    const bool absolute = file.starts_with('/');
     file.append("/").append(name);
-    if (runs(file)) return file;
+    if (absolute && runs(file)) return file;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return std::nullopt;

@@ -7,8 +7,8 @@
 
 namespace skein {
 
-// The file that running `name` would start: looked for in PATH, unless it has a slash. Nothing:
-// there is none that may be executed.
+// The file that running `name` would start: looked for in PATH, unless it has a slash. Entries
+// of PATH that are no absolute paths do not count. Nothing: there is none that may be executed.
 std::optional<std::string> find_program(std::string_view name);
 
 // What other programs start this one by: its name, if that finds this very program, else its path.

@@ -71,11 +71,42 @@ namespace {
 
 // SQLite makes its files as the umask allows and goes through links. So the database is made for
 // it, private; the files beside it get the mode of the database.
+// A rollback journal can name a super-journal, which SQLite deletes after it has played the journal
+// back, wherever that file is. Only transactions over several attached databases have one, and
+// Skein attaches none: such a journal was made to delete a file of its reader.
+Result<void> refuse_super_journal(const std::string& path) {
+  constexpr std::string_view kMagic = "\xd9\xd5\x05\xf9\x20\xa1\x63\xd7";
+  const auto fd = open_file(path, O_RDONLY);
+  if (!fd) {
+    if (fd.error().code == ErrorCode::kNotFound) return {};
+    return tl::unexpected(fd.error());
+  }
+  SKEIN_ASSIGN(const FileStamp stamp, stat_open(*fd, path));
+  if (stamp.size < kMagic.size()) return {};
+  std::string end(kMagic.size(), '\0');
+  SKEIN_ASSIGN(const std::size_t got,
+               read_at(*fd, path, stamp.size - kMagic.size(), end.data(), end.size()));
+  if (got != kMagic.size() || end != kMagic) return {};
+  return fail(ErrorCode::kDamaged,
+              path +
+                  ": names a super-journal, which SQLite would delete; Skein writes none. Do not "
+                  "open this database with other programs, and remove the journal");
+}
+
 Result<void> prepare_database_file(const std::string& path) {
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
     SKEIN_TRY(check_no_links(path + ending));
   }
+  SKEIN_TRY(refuse_super_journal(path + "-journal"));
   return make_empty_file(path);
+}
+
+// Nothing in the file runs as code: Skein's schemas have no triggers and no views.
+void disable_active_content(sqlite3* handle) {
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
 }
 
 }  // namespace
@@ -92,6 +123,7 @@ Result<Database> Database::open(const std::string& path, int busy_ms, const char
   if (code != SQLITE_OK) return tl::unexpected(sqlite_error(handle, path));
   if (sqlite3_db_readonly(handle, "main") == 1)
     return fail(ErrorCode::kIo, path + ": the file is read-only");
+  disable_active_content(handle);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, busy_ms);
   return database;

@@ -1,4 +1,5 @@
 #include "core/subprocess.h"
+#include "core/find_program.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -102,7 +103,12 @@ class SpawnPlan {
     std::vector<char*> environment;
     for (std::string& variable : variables) environment.push_back(variable.data());
     environment.push_back(nullptr);
-    return ::posix_spawnp(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+    // Found before the folder is changed: PATH is about where the user is, not about the folder.
+    const bool by_path = spawn.argv[0].find('/') == std::string::npos;
+    const auto program = by_path ? find_program(spawn.argv[0]) : std::optional(spawn.argv[0]);
+    if (!program) return ENOENT;
+    return ::posix_spawn(&pid, program->c_str(), &actions_, &attributes_, argv.data(),
+                         environment.data());
   }
 
  private:

@@ -16,10 +16,10 @@ constexpr std::chrono::milliseconds kLongestRun{10'000};
 constexpr std::size_t kMostOutput = std::size_t{16} << 20;
 
 // A second line of defence, for the commands that read a repository's own configuration.
-constexpr std::array<const char*, 7> kInert = {
-    "core.fsmonitor=false",  "core.hooksPath=/dev/null", "core.pager=cat",
-    "core.sshCommand=false", "core.askPass=false",       "log.showSignature=false",
-    "gpg.program=false",
+constexpr std::array<const char*, 8> kInert = {
+    "core.fsmonitor=false",    "diff.autoRefreshIndex=false", "core.hooksPath=/dev/null",
+    "core.pager=cat",          "core.sshCommand=false",       "core.askPass=false",
+    "log.showSignature=false", "gpg.program=false",
 };
 
 // Where git finds its own configuration and where it stops looking for a repository; all other

@@ -50,6 +50,8 @@ class Repository {
   // The top of the work tree, absolute; of a bare repository, the folder that was asked for.
   const std::string& root() const { return root_; }
   bool bare() const { return bare_; }
+  // The folder that all work trees of the repository share.
+  const std::string& common_folder() const { return sealed_.common_dir(); }
 
   // `apart`: paths from the root which do not count as changes.
   Result<RepositoryState> state(const std::vector<std::string>& apart = {}) const;

@@ -34,6 +34,8 @@ class SealedRepository {
 
   // The top of the work tree with links resolved; empty for a bare repository.
   const std::string& work_tree() const { return work_tree_; }
+  // The folder of refs and objects, which all work trees share.
+  const std::string& common_dir() const { return common_dir_; }
   Result<Settings> settings() const;
 
   struct Options {

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
+#include "core/path_inside.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "git/repository.h"
 #include "skein/checkpoints.h"
@@ -33,11 +36,32 @@ std::vector<std::string> from_root(const Repository& repository, const std::stri
   return paths;
 }
 
+// A checkpoint is a file that may have come with the workspace. It can name a folder in the
+// workspace, or in another work tree of the same repository, and no other repository.
+Result<void> check_is_ours(const Repository& repository, const std::string& folder,
+                           const std::string& workspace) {
+  std::error_code error;
+  const fs::path root = fs::canonical(workspace, error);
+  if (is_inside(fs::weakly_canonical(folder, error), root)) return {};
+  SKEIN_ASSIGN(const auto own, Repository::find(workspace));
+  if (own && own->common_folder() == repository.common_folder()) return {};
+  return fail(ErrorCode::kInvalid, folder + " is outside the workspace");
+}
+
+bool is_hex(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isxdigit(c) != 0; });
+}
+
 Result<void> compare(const Checkpoint& checkpoint, const std::string& workspace,
                      CheckpointDrift& drift) {
   const std::string folder = (fs::path(workspace) / checkpoint.cwd).lexically_normal().string();
   SKEIN_ASSIGN(const auto repository, Repository::find(folder));
   if (!repository) return fail(ErrorCode::kNotFound, folder + " is in no repository");
+  SKEIN_TRY(check_is_ours(*repository, folder, workspace));
+  if (!is_hex(drift.commit_then)) {
+    return fail(ErrorCode::kInvalid, quote(drift.commit_then) + " is no commit id");
+  }
   SKEIN_ASSIGN(const RepositoryState state, repository->state(own_files(*repository, workspace)));
   drift.branch_now = state.branch;
   drift.commit_now = state.head ? state.head->short_id : "";
