@@ -28,7 +28,7 @@ struct RankWeights {
   // cannot lift a message above one with clearly more evidence.
   float named_share = 1;         // the question says who: a name, "I", "my"
   float presumed_share = 0.25F;  // it does not: users are preferred
-  float date_share = 2;          // the question names a date
+  float date_share = 3;          // the question names a date
   // From the oldest message to the newest.
   float recency = 0.02F;
 };
