@@ -91,6 +91,7 @@ class TestServer {
   Store& store() { return *store_; }
   // Those of the store, as its user makes them.
   ApiKeys keys();
+  std::shared_ptr<const RecordSigner> signer() const { return signer_; }
   const std::filesystem::path& folder() const { return folder_.path(); }
 
   // A new key, as `skein key create` prints it.

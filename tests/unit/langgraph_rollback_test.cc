@@ -31,7 +31,9 @@ class LangGraphRollback : public testing::Test {
       released_.wait();
       return turn;
     });
-    elsewhere_.emplace(server_.store(), agents_);
+    RunnerOptions options;
+    options.signer = server_.signer();  // a process of the same user
+    elsewhere_.emplace(server_.store(), agents_, std::move(options));
     run_ = elsewhere_->start(run_request("agent", id_, "wrong"), noting_callbacks(log_))->id;
     log_.wait_for("on_text: half a sen");
   }
