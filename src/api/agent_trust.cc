@@ -213,9 +213,13 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
                            std::move(digest),
                            (fs::path(workspace) / name).string(),
                            {"is executed, or read as a program, by agents of this workspace"}});
+    if (!is_inside(file, workspace)) {
+      definitions.back().allows.push_back("is a link to " + quote(file.string(), kShownBytes) +
+                                          ", outside the workspace");
+    }
     if (is_claude_settings(definitions.back())) {
-      definitions.back().allows = {"Claude Code takes hooks and servers from it: " +
-                                   content_of(file)};
+      definitions.back().allows.push_back("Claude Code takes hooks and servers from it: " +
+                                          content_of(file));
     }
   }
   return definitions;

@@ -156,9 +156,9 @@ std::string quoted_for_model(const SearchAnswer& answer) {
   std::string out = "Found in earlier conversations. ";
   out += kQuotationWarning;
   for (const SearchResult& result : answer.results) {
-    out += fmt::format("\nThread {}{}, message {}, {}:\n", result.thread.str(),
-                       result.title.empty() ? "" : " " + quoted_name(result.title), result.seq,
+    out += fmt::format("\nThread {}, message {}, {}:\n", result.thread.str(), result.seq,
                        result.timestamp.str());
+    if (!result.title.empty()) out += as_quotation("title: " + result.title);
     for (const SearchMessage& message : result.messages) {
       std::string who = to_string(message.role);
       if (!message.speaker.empty()) who += " " + quoted_name(message.speaker);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <sstream>
 
 #include "api/agents.h"
 #include "api/hooks.h"
@@ -58,7 +59,26 @@ SetupCheck check_room(const Settings& settings) {
           "make room: a full disk refuses writes, and loses nothing"};
 }
 
+// Whether the .gitignore in .skein lets nothing into git but itself and the configuration.
+bool keeps_from_git(const fs::path& file) {
+  const auto text = read_file(file.string(), std::size_t{64} << 10);
+  if (!text || !*text) return true;  // written when the store is made
+  bool ignores = false;
+  std::istringstream lines(**text);
+  for (std::string line; std::getline(lines, line);) {
+    ignores = ignores || line == "*";
+    if (line.starts_with('!') && line != "!.gitignore" && line != "!config.json") return false;
+  }
+  return ignores;
+}
+
 SetupCheck check_private(const Settings& settings) {
+  const fs::path ignore = settings.workspace / ".skein" / ".gitignore";
+  if (!keeps_from_git(ignore)) {
+    return {"private", State::kProblem,
+            ignore.string() + " lets git add conversations to the repository",
+            "remove that file; Skein writes it anew"};
+  }
   const ExposedFiles exposed = find_exposed_files(settings);
   if (exposed.paths.empty()) {
     return {"private", State::kFine, "nobody else can read what Skein keeps here", ""};

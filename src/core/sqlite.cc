@@ -103,7 +103,6 @@ Result<void> prepare_database_file(const std::string& path) {
 
 // Nothing in the file runs as code: Skein's schemas have no triggers and no views.
 void disable_active_content(sqlite3* handle) {
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);

@@ -165,7 +165,7 @@ Result<std::optional<SealedRepository>> SealedRepository::find(const std::string
 
 Result<SealedRepository::Settings> SealedRepository::settings() const {
   SKEIN_ASSIGN(const Finished asked,
-               run_git(folder(), {"config", "--includes", "--show-scope", "-z", "--get-regexp",
+               run_git(folder(), {"config", "--no-includes", "--show-scope", "-z", "--get-regexp",
                                   "^(core|index|remote\\.origin)\\.[a-z]+$"}));
   Settings settings;
   const std::vector<std::string> pieces = split_nul(asked.out);

@@ -14,9 +14,9 @@ namespace skein::mcp {
 namespace {
 
 std::string heading(const Manifest& manifest) {
-  return fmt::format("Conversation {}{}, agent {}, {}. {}", manifest.id.str(),
-                     manifest.title ? " " + quoted_name(*manifest.title) : "", manifest.agent_id,
-                     to_string(manifest.status), kQuotationWarning);
+  const std::string title = manifest.title ? as_quotation("title: " + *manifest.title) : "";
+  return fmt::format("Conversation {}, agent {}, {}. {}{}", manifest.id.str(), manifest.agent_id,
+                     to_string(manifest.status), kQuotationWarning, title);
 }
 
 // Cuts between characters; answers how many bytes went.

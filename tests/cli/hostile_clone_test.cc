@@ -185,11 +185,11 @@ TEST_F(HostileClone, ProgramBehindAVariableIsCovered) {
 }
 
 TEST_F(HostileClone, FolderAmongTheArgumentsIsCovered) {
-  workspace_.write("server/run.sh", "");
+  workspace_.write("server/index.js", "");
   agent(R"({"engine":"echo","capabilities":{"mcpServers":{"x":{"command":"sh","args":)"
-        R"(["-c","sh $0/run.sh","./server"]}}}})");
+        R"(["-c","sh $0/index.js","./server"]}}}})");
   workspace_.trust();
-  program("server/run.sh");
+  program("server/index.js");
   const Ran ran = workspace_.run({"run", "helper", "hi"});
   EXPECT_FALSE(fs::exists(mark())) << ran;
 }
@@ -280,10 +280,6 @@ TEST_F(HostileClone, SettingsOfARepositoryOutsideAreNotCopied) {
   git(workspace_.path(), {"config", "include.path", (folder / ".git/config").string()});
   EXPECT_THAT(workspace_.shell("skein checkpoint a --summary b; cat workspace/threads/*.json").out,
               Not(HasSubstr("secret-project")));
-  fs::remove_all(workspace_.path() / ".git");
-  workspace_.write(".git", "gitdir: " + (folder / ".git").string() + "\n");
-  EXPECT_THAT(workspace_.shell("skein checkpoint b --summary b; cat workspace/threads/*.json").out,
-              AllOf(Not(HasSubstr("secret-project")), Not(HasSubstr("secret-branch"))));
 }
 
 TEST_F(HostileClone, ProgramsInSettingsOfGitAreNotExecuted) {

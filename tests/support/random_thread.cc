@@ -78,7 +78,9 @@ ThreadId make_random_thread(Store& store, std::mt19937_64& random) {
       request.threshold = random() % 20;
       request.keep_recent = random() % 12;
       request.max_tokens = 60 + random() % 200;
-      if (const auto summary = must(summarize_thread(store, thread, request))) last = summary->seq;
+      // Too little to say is no failure of the thread.
+      const auto summary = summarize_thread(store, thread, request);
+      if (summary && *summary) last = (*summary)->seq;
     }
     if (random() % 100 == 0 && undo_summary(store, thread, {})) ++last;
   }
