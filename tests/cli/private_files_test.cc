@@ -83,7 +83,7 @@ skein item list
 skein item resolve --text-match "Left to do"
 skein session close --summary Done
 skein checkpoint tour --summary "A tour"
-skein handoff tour --summary "The rest"
+skein handoff rest --summary "The rest"
 skein checkpoints list
 skein checkpoints search tour
 skein resume tour

@@ -25,8 +25,10 @@ constexpr const char* kKey = "key-for-tests-0123456789abcdef";
 
 class EngineRuns : public testing::Test {
  protected:
-  void define(const std::string& id, const std::string& json) {
-    put_file(workspace_.path() / "agents" / id / "agent.json", json);
+  void define(const std::string& id, const std::string& definition) {
+    put_file(workspace_.path() / "agents" / id / "agent.json", definition);
+    const auto review = json::parse(skein({"trust", "--print", "--json"}).out);
+    skein({"trust", "--trust", std::string(review.at("digest").as_string())});
   }
 
   Finished skein(std::vector<std::string> arguments) const {

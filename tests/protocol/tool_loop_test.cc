@@ -36,7 +36,9 @@ class ToolLoop : public testing::Test {
     std::filesystem::create_directories(folder);
     std::ofstream(folder / "agent.json")
         << R"({"engine":"anthropic","model":"some-model","capabilities":)" << capabilities
-        << R"(,"options":{"baseUrl":)" << quoted(api.url()) << "}}";
+        << R"(,"options":{"baseUrl":)" << quoted(api.url()) << "}}" << std::flush;
+    const auto review = boost::json::parse(run({"trust", "--print", "--json"}).out);
+    run({"trust", "--trust", std::string(review.at("digest").as_string())});
   }
   Finished run(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), SKEIN_PROGRAM);
