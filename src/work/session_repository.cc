@@ -77,7 +77,8 @@ std::string head_commit(const fs::path& folder) {
 
 std::string origin_url(const fs::path& folder) {
   if (!may_be_in_repository(folder)) return {};
-  return git_output(folder.string(), {"config", "--no-includes", "--get", "remote.origin.url"}).value_or("");
+  return git_output(folder.string(), {"config", "--no-includes", "--get", "remote.origin.url"})
+      .value_or("");
 }
 
 std::optional<RepositoryNews> repository_news(const fs::path& folder, const WorkSession* last,
