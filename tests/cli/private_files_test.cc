@@ -108,7 +108,7 @@ skein redact < /dev/null
 skein thread delete $fork --yes
 skein doctor --setup
 skein doctor
-skein demo $out/demo
+env -u SKEIN_STORE skein demo $out/demo
 echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | skein mcp
 skein serve --port 0 > $out/serve.log 2>&1 &
 until grep --quiet Stop $out/serve.log; do kill -0 $!; done
