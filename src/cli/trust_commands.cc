@@ -22,6 +22,14 @@ Argument system_argument(bool& system) {
           .set = into(system)};
 }
 
+Argument path_argument(std::optional<std::string>& path) {
+  return {.names = "PATH",
+          .value_name = "PATH",
+          .help = "the workspace (default: the one of the current folder)",
+          .set = into(path),
+          .is_path = true};
+}
+
 tl::expected<Settings, Failure> settings_of(Context& context,
                                             const std::optional<std::string>& path) {
   return path ? context.unchecked_settings_in(*path) : context.unchecked_settings();
@@ -51,11 +59,7 @@ class Review : public Command {
   }
 
   std::vector<Argument> arguments() override {
-    return {{.names = "PATH",
-             .value_name = "PATH",
-             .help = "the workspace (default: the one of the current folder)",
-             .set = into(path_),
-             .is_path = true},
+    return {path_argument(path_),
             {.names = "--print",
              .help = "show the definitions and their digest, and change nothing",
              .set = into(print_)},
@@ -162,11 +166,7 @@ class Revoke : public Command {
                 "trusted."};
   }
   std::vector<Argument> arguments() override {
-    return {{.names = "PATH",
-             .value_name = "PATH",
-             .help = "the workspace (default: the one of the current folder)",
-             .set = into(path_),
-             .is_path = true},
+    return {path_argument(path_),
             {.names = "--definition",
              .value_name = "NAME",
              .help = "only this one, such as agent:helper (default: all)",
