@@ -293,7 +293,7 @@ TEST(FailingServer, ThatIsRestartedIsFoundAgain) {
 
 TEST(FailingServer, ThatIsGoneGivesAClearErrorAndIsFoundAgainLater) {
   PostgresServer server;
-  auto store = must(open_store(server.url("skein_timeout_ms=300")));
+  auto store = must(open_store(server.url("skein_timeout_ms=2000")));
   const ThreadId id = create_thread(*store).id;
   server.stop();
   EXPECT_TRUE(fails(append_one(*store, id, message("x")), ErrorCode::kIo, {"PostgreSQL"}));

@@ -175,7 +175,7 @@ TEST_P(Runs, KilledInTheMiddleAreClosedByTheNextRunOnTheirThread) {
 TEST_P(Runs, OfSeveralProcessesTakeTurnsInTheOrderInWhichTheyCame) {
   const ThreadId thread = new_thread();
   std::vector<std::unique_ptr<Worker>> workers;
-  workers.push_back(start(thread, 10'000, 200, 1));
+  workers.push_back(start(thread, 10'000, 600, 1));
   Runner runner(*store_, agents_, options());
   for (std::size_t waiting = 1; waiting <= 3; ++waiting) {
     workers.push_back(start(thread, 10'000, 3, 0));
