@@ -8,6 +8,7 @@
 
 #include "program.h"
 #include "serving.h"
+#include "support/git_sandbox.h"
 #include "support/loopback_server.h"
 #include "support/temp_dir.h"
 
@@ -155,14 +156,12 @@ TEST_F(HostileRepository, BuiltInRedactionCannotBeDisabled) {
 
 TEST_F(HostileRepository, FoldersOutsideAreNotRead) {
   const TempDir other;
-  Running({.folder = other.path(),
-           .arguments = {"init", "-q", "-b", "secret-branch"},
-           .program = "/usr/bin/git"})
-      .finish();
+  init_repository(other.path());
+  commit_file(other.path(), "plan", "secret", "A secret plan");
   workspace_.write(".skein/config.json",
-                   R"({"knowledgeRepos":{"other":")" + other.path().string() + R"("}})");
+                   R"({"knowledgeRepos":{"foreign":")" + other.path().string() + R"("}})");
   const Ran ran = run("skein checkpoint here > /dev/null; cat workspace/threads/*.json");
-  EXPECT_THAT(ran.out, Not(HasSubstr("secret-branch"))) << ran;
+  EXPECT_THAT(ran.out, AllOf(HasSubstr("thread_id"), Not(HasSubstr("foreign")))) << ran;
 }
 
 TEST_F(HostileRepository, ServerSettingsAreIgnored) {

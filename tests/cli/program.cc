@@ -189,7 +189,9 @@ std::optional<std::string> Running::read_some_text() {
   return std::exchange(out_text_, "");
 }
 
-void Running::signal(int number) const { ::kill(pid_, number); }
+void Running::signal(int number) const {
+  if (pid_ > 0) ::kill(pid_, number);  // -1 would be every process of this user
+}
 
 Ran Running::finish(std::string_view input) {
   send(input);
