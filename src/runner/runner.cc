@@ -128,7 +128,8 @@ void Runner::Impl::close(std::chrono::milliseconds grace) {
   const auto live = live_;
   lock.unlock();
   grace_over_.request_stop();
-  for (const auto& [id, run] : live) run->stop(StopReason::kUser);
+  // The latest first: a run that ends lets the next one of its thread begin, unless it was stopped.
+  for (auto run = live.rbegin(); run != live.rend(); ++run) run->second->stop(StopReason::kUser);
   lock.lock();
   changed_.wait(lock, [&] { return live_.empty() && started_ == 0; });
 }

@@ -1,4 +1,6 @@
 // What is left when a runner goes too early, or its thread does, and what the next one makes of it.
+#include <functional>
+#include <optional>
 #include <thread>
 
 #include "contract/run_fixture.h"
@@ -158,6 +160,27 @@ TEST_P(RunRecovery, ARunnerThatGoesStopsItsRunsInOrder) {
   runner_.reset();
   EXPECT_THAT(path(thread), ElementsAre("user: 1", "assistant: (stopped by user)"));
   EXPECT_THAT(scan_all(store(), "runs_open"), IsEmpty());
+}
+
+TEST_P(RunRecovery, ARunnerThatGoesBeginsNoneOfTheRunsThatWait) {
+  // The first run is over before the runner has come to the next one.
+  const ThreadId thread = thread_of();
+  std::optional<std::stop_callback<std::function<void()>>> while_stopping;
+  agents_.set(
+      "agent",
+      [&](const EngineRequest&, EngineSink& sink, std::stop_token stop) -> Result<EngineTurn> {
+        if (!while_stopping) {
+          sink.on_text("begun");
+          while_stopping.emplace(stop, [] { std::this_thread::sleep_for(100ms); });
+        }
+        while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+        return fail(ErrorCode::kIo, "stopped");
+      });
+  must(runner().start(run_request("agent", thread.str(), "1"), noting_callbacks(log_)));
+  must(runner().start(run_request("agent", thread.str(), "2")));
+  log_.wait_for("on_text: begun");
+  runner_.reset();
+  EXPECT_THAT(path(thread), ElementsAre("user: 1", "assistant: (stopped by user)"));
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
 // What a store remembers of small collections is what is in the file, whoever wrote it.
+#include "store/sqlite/known_records.h"
+
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +10,7 @@
 #include <random>
 #include <thread>
 
+#include "core/file.h"
 #include "support/builders.h"
 #include "support/expect.h"
 #include "support/temp_dir.h"
@@ -112,6 +116,26 @@ TEST_F(SqliteKnownRecords, AreAllThereWhenTheyHaveBecomeMany) {
   }
   for (const std::string& key : all) put(*mine_, key, std::nullopt);
   EXPECT_THAT(keys(*mine_), IsEmpty());
+}
+
+TEST_F(SqliteKnownRecords, AreNotLearnedWhileACommitMayHaveChangedThem) {
+  // Another process wrote; this one begins to commit; then a reader forgets what was known.
+  const Fd file = must(open_file((folder_.path() / "number").string(), O_RDWR | O_CREAT));
+  sqlite::SharedNumber number(file.get());
+  sqlite::KnownThreads threads(number);
+  sqlite::KnownRecords known(threads);
+  const auto before = known.wants("things");
+  ASSERT_TRUE(before);
+  ASSERT_TRUE(number.write(2));
+  must(threads.begin());
+  std::vector<sqlite::RecordChange> changes;
+  changes.push_back({.collection = "things", .key = "a", .bytes = "2", .version = 2});
+  known.doubt(changes);
+  EXPECT_FALSE(known.wants("things"));
+  EXPECT_TRUE(known.wants("others"));
+  known.apply(changes);
+  threads.end();
+  EXPECT_TRUE(known.wants("things"));
 }
 
 TEST_F(SqliteKnownRecords, AreNeverOlderThanWhatWasWritten) {

@@ -1,5 +1,6 @@
 #include "store/sqlite/known_records.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -21,9 +22,9 @@ bool KnownRecords::holds() {
 
 bool KnownRecords::scan(const ScanRange& range, std::vector<Record>& out) {
   const std::lock_guard lock(mutex_);
-  if (!holds()) return false;
+  if (!holds() || is_doubted(range.collection)) return false;
   const auto found = collections_.find(range.collection);
-  if (found == collections_.end() || !found->second.records || found->second.in_doubt) return false;
+  if (found == collections_.end() || !found->second.records) return false;
   const auto& records = *found->second.records;
   const auto first = records.lower_bound(range.from);
   const auto last = range.to.empty() ? records.end() : records.lower_bound(range.to);
@@ -38,10 +39,9 @@ bool KnownRecords::scan(const ScanRange& range, std::vector<Record>& out) {
 
 std::optional<KnownRecords::Moment> KnownRecords::wants(std::string_view collection) {
   const std::lock_guard lock(mutex_);
-  if (!holds()) return std::nullopt;
+  if (!holds() || is_doubted(collection)) return std::nullopt;
   const auto found = collections_.find(collection);
   const bool known = found != collections_.end();
-  if (known && found->second.in_doubt) return std::nullopt;
   // Known without records: there are too many.
   if (known && found->second.changed == 0) return std::nullopt;
   if (!known && collections_.size() >= kMostCollections) return std::nullopt;
@@ -52,11 +52,11 @@ std::optional<KnownRecords::Moment> KnownRecords::wants(std::string_view collect
 void KnownRecords::put(std::string_view collection, std::vector<Record> records,
                        const Moment& before) {
   const std::lock_guard lock(mutex_);
-  if (!holds() || era_ != before.era) return;
+  if (!holds() || era_ != before.era || is_doubted(collection)) return;
   const auto found = collections_.find(collection);
   if (found == collections_.end()) return;
   Collection& known = found->second;
-  if (known.in_doubt || known.records || known.changed > before.changes) return;
+  if (known.records || known.changed > before.changes) return;
   known.records.emplace();
   known.bytes = 0;
   for (Record& record : records) {
@@ -77,14 +77,18 @@ void KnownRecords::doubt(const std::vector<RecordChange>& changes) {
   const std::lock_guard lock(mutex_);
   ++changes_;
   for (const RecordChange& change : changes) {
-    const auto found = collections_.find(change.collection);
-    if (found != collections_.end()) found->second.in_doubt = true;
+    if (!is_doubted(change.collection)) doubted_.push_back(change.collection);
   }
+}
+
+bool KnownRecords::is_doubted(std::string_view collection) const {
+  return std::find(doubted_.begin(), doubted_.end(), collection) != doubted_.end();
 }
 
 void KnownRecords::apply(std::vector<RecordChange>& changes) {
   const std::lock_guard lock(mutex_);
   ++changes_;
+  doubted_.clear();
   for (RecordChange& one : changes) {
     const auto found = collections_.find(one.collection);
     if (found != collections_.end()) change(found->second, one);
@@ -92,7 +96,6 @@ void KnownRecords::apply(std::vector<RecordChange>& changes) {
 }
 
 void KnownRecords::change(Collection& collection, RecordChange& change) {
-  collection.in_doubt = false;
   if (collection.changed != 0) collection.changed = changes_;
   if (!collection.records) return;
   auto& records = *collection.records;
@@ -111,6 +114,7 @@ void KnownRecords::change(Collection& collection, RecordChange& change) {
 void KnownRecords::clear() {
   const std::lock_guard lock(mutex_);
   ++changes_;
+  doubted_.clear();
   collections_.clear();
 }
 

@@ -50,7 +50,7 @@ class KnownRecords {
   void put(std::string_view collection, std::vector<Record> records, const Moment& before);
 
   // --- For the writer, while it has the lock ---
-  // From here on the changes may be in the database, or not.
+  // From here on the changes may be in the database, or not. Borrowed until it is known.
   void doubt(const std::vector<RecordChange>& changes);
   // They are in the database.
   void apply(std::vector<RecordChange>& changes);
@@ -63,12 +63,12 @@ class KnownRecords {
     std::optional<std::map<std::string, Record, std::less<>>> records{};
     std::size_t bytes = 0;
     std::uint64_t changed = 0;  // the number of changes after the last one
-    bool in_doubt = false;
   };
   using Collections = std::map<std::string, Collection, std::less<>>;
 
   // With mutex_ held:
   bool holds();
+  bool is_doubted(std::string_view collection) const;
   void change(Collection& collection, RecordChange& change);
   static void forget_if_large(Collection& collection);
 
@@ -78,6 +78,9 @@ class KnownRecords {
   std::uint64_t era_ = 0;
   std::uint64_t changes_ = 0;
   Collections collections_;  // those that were asked for
+  // The collections that a commit under way writes. Apart from the above, which a reader clears
+  // after another process wrote, even while the commit is under way.
+  std::vector<std::string_view> doubted_;
 };
 
 }  // namespace skein::sqlite
