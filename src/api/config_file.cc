@@ -15,11 +15,17 @@ namespace skein {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::uintmax_t kMostConfigBytes = std::uintmax_t{1} << 20;
+
 Result<std::string> read_config_text(const fs::path& file) {
   std::error_code error;
   if (!fs::is_regular_file(file, error)) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("configuration {}: there is no such file", file.string()));
+  }
+  if (fs::file_size(file, error) > kMostConfigBytes && !error) {
+    return fail(ErrorCode::kInvalid, fmt::format("configuration {}: is larger than {} bytes",
+                                                 file.string(), kMostConfigBytes));
   }
   std::ifstream stream(file, std::ios::binary);
   std::ostringstream text;

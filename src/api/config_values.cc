@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <map>
 
 #include "api/config_file.h"
 #include "api/definition_files.h"
@@ -31,6 +32,22 @@ Result<Source> read_source(const Settings& settings, ConfigOwner owner) {
   return Source{file, std::move(config)};
 }
 
+// Takes out the members that are not trusted.
+Result<std::map<std::string, std::string, std::less<>>> drop_untrusted(const Settings& settings,
+                                                                       ConfigFile& config) {
+  std::map<std::string, std::string, std::less<>> dropped;
+  if (!settings.trust) return dropped;
+  for (const Definition& definition : settings.config_definitions) {
+    SKEIN_ASSIGN(const TrustState state, settings.trust->state(definition.name, definition.digest));
+    const std::string member = definition.name.substr(definition.name.find(':') + 1);
+    const auto found = config.members.find(member);
+    if (state == TrustState::kTrusted || found == config.members.end()) continue;
+    dropped.emplace(member, found->second);
+    config.drop(member);
+  }
+  return dropped;
+}
+
 bool is_set(const char* variable) {
   const char* value = std::getenv(variable);
   return value != nullptr && *value != '\0';
@@ -49,6 +66,7 @@ Result<std::vector<ConfigValue>> config_values(const Settings& settings,
     }
     sources.push_back(std::move(source));
   }
+  SKEIN_ASSIGN(const auto untrusted, drop_untrusted(settings, sources.front().config));
   std::vector<ConfigValue> values;
   const auto add = [&](std::string_view key, std::string source, std::string from,
                        std::string json) {
@@ -73,8 +91,13 @@ Result<std::vector<ConfigValue>> config_values(const Settings& settings,
     } else if (source != sources.end()) {
       add(key, "file", source->file.string(),
           settled.empty() ? source->config.members.find(key)->second : settled);
-    } else if (!settled.empty()) {
+    } else if (!settled.empty() && !(key == "store" && untrusted.contains(key))) {
       add(key, "default", "", settled);
+    }
+    if (const auto found = untrusted.find(key); found != untrusted.end()) {
+      const auto text = json_to_string(found->second);
+      add(key, "untrusted", sources.front().file.string(),
+          text ? Json::string(without_password(*text)).text() : found->second);
     }
   }
   return values;

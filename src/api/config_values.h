@@ -12,11 +12,12 @@ namespace skein {
 struct ConfigValue {
   std::string key;     // "store", "server"
   std::string json;    // without passwords
-  std::string source;  // "flag", "environment", "file" or "default"
+  std::string source;  // "flag", "environment", "file", "default", or "untrusted": has no effect
   std::string from;    // which flag, variable or file; empty for a default
 };
 
-// Those that are set or have a default, in the order of the documentation.
+// Those that are set or have a default, in the order of the documentation. One that is not trusted
+// comes after the value that counts in its place; for "store" there is none.
 Result<std::vector<ConfigValue>> config_values(const Settings& settings,
                                                const SettingsRequest& request);
 

@@ -1,6 +1,9 @@
 // skein config get, set, unset.
+#include <fmt/format.h>
+
 #include "api/config_values.h"
 #include "api/definition_files.h"
+#include "api/trust.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/table.h"
@@ -81,7 +84,8 @@ class Get : public Command {
 
  private:
   static std::string from(const ConfigValue& value) {
-    return printable(value.from.empty() ? value.source : value.from);
+    const std::string place = printable(value.from.empty() ? value.source : value.from);
+    return value.source == "untrusted" ? place + " (not trusted: no effect)" : place;
   }
 
   static std::string to_json(const ConfigValue& value) {
@@ -99,6 +103,11 @@ class Get : public Command {
     SKEIN_ASSIGN(JsonPath path, parse_config_key(*key_));
     for (ConfigValue value : values) {
       if (value.key != path.front()) continue;
+      if (value.source == "untrusted") {
+        return fail(ErrorCode::kNotFound,
+                    fmt::format("{} is set in {}, which has no effect: it is not trusted; {}",
+                                quote(*key_), printable(value.from), how_to_trust()));
+      }
       if (path.size() > 1) {
         const auto inside = json_at(value.json, JsonPath(path.begin() + 1, path.end()));
         if (!inside) break;

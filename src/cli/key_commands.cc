@@ -92,8 +92,9 @@ class List : public Command {
                 to_json(key));
     }
     table.print();
-    const auto inert =
-        std::find_if(keys.begin(), keys.end(), [](const ApiKey& key) { return !key.is_signed; });
+    const auto inert = std::find_if(keys.begin(), keys.end(), [](const ApiKey& key) {
+      return !key.is_signed && !key.revoked_at.is_set();
+    });
     if (inert != keys.end()) {
       print_notice("key " + inert->id + " authenticates nobody: " + inert->why_inert);
     }

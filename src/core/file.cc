@@ -48,7 +48,8 @@ Result<void> write_beside(const std::string& path, std::string_view bytes, unsig
   const std::string beside =
       path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   const auto write = [&]() -> Result<void> {
-    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_TRUNC));
+    ::unlink(beside.c_str());  // of a process that died, or planted: never written through
+    SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_EXCL));
     // Only a mode that the umask may not take from: that of the file before.
     if (mode != kPrivateFile && ::fchmod(fd.get(), mode) != 0) {
       return tl::unexpected(io_error("set the mode of", beside, errno));

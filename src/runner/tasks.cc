@@ -143,7 +143,7 @@ Result<Task> Tasks::create(const NewTask& wanted) {
 
 Result<TaskInfo> Tasks::info_of(const Record& record, Task task) {
   TaskInfo info{.task = std::move(task)};
-  if (!record_counts(signer_.get(), kCollection, record)) {
+  if (!info.task.cancelled_at.is_set() && !record_counts(signer_.get(), kCollection, record)) {
     info.problem = record_is_inert(*signer_, "task " + quote(info.task.id)).message;
   }
   SKEIN_ASSIGN(const auto thread, store_.get(info.task.thread));

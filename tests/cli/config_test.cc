@@ -39,6 +39,7 @@ TEST_F(ConfigCommands, SetGetAndUnsetASettingOfTheWorkspace) {
 }
 
 TEST_F(ConfigCommands, ShowWhereEachValueComesFrom) {
+  std::filesystem::create_directory(workspace_.path() / "x");
   workspace_.write(".skein/config.json", R"({"project": "p", "knowledgeRepos": {"a.b": "x"}})");
   const Ran all = run("get");
   EXPECT_THAT(all.out, AllOf(HasSubstr("store"), HasSubstr("default"), HasSubstr("project")));
@@ -99,6 +100,30 @@ TEST_F(ConfigCommands, ShowNoPassword) {
   const Ran got = run("get store --store postgres://me:secret@host/db");
   EXPECT_EQ(got.code, 0) << got;
   EXPECT_THAT(got.out, AllOf(HasSubstr("host/db"), Not(HasSubstr("secret"))));
+}
+
+TEST_F(ConfigCommands, ShowWhatIsNotTrustedAsWithoutEffect) {
+  workspace_.write(".skein/config.json",
+                   R"({"embedder": "openai:http://evil/v1#m", "store": "postgres://a:pw@evil/x"})");
+  EXPECT_THAT(run("get embedder").out, Not(HasSubstr("evil")));
+  const Ran store = run("get store");
+  EXPECT_EQ(store.code, 3) << store;
+  EXPECT_THAT(store.err, AllOf(HasSubstr("not trusted"), HasSubstr("skein trust")));
+  const Ran all = run("get --json");
+  EXPECT_THAT(all.out, Not(HasSubstr("pw")));
+  std::size_t untrusted = 0;
+  const auto values = all.json();
+  for (const auto& value : values.as_array()) {
+    untrusted += value.at("source").as_string() == "untrusted" ? 1 : 0;
+  }
+  EXPECT_EQ(untrusted, 2U) << all;
+}
+
+TEST_F(ConfigCommands, RefuseAFileThatIsTooLarge) {
+  workspace_.write(".skein/config.json", "{\"project\": \"" + std::string(2 << 20, 'x') + "\"}");
+  const Ran got = run("get");
+  EXPECT_EQ(got.code, 2);
+  EXPECT_THAT(got.err, HasSubstr("larger than"));
 }
 
 TEST_F(ConfigCommands, WriteThroughNoLinkThatLeavesTheWorkspace) {

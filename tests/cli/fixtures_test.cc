@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "program.h"
+#include "serving.h"
 #include "support/postgres_server.h"
 
 namespace skein::test {
@@ -89,12 +90,11 @@ class Fixtures : public testing::TestWithParam<std::string> {
                     "XDG_CONFIG_HOME=" + (folder_.path() / "config").string()};
   }
 
-  Ran run(std::vector<std::string> arguments) const {
-    return Running({.folder = workspace_,
-                    .arguments = std::move(arguments),
-                    .environment = environment_})
-        .finish();
+  Running start(std::vector<std::string> arguments) const {
+    return Running(
+        {.folder = workspace_, .arguments = std::move(arguments), .environment = environment_});
   }
+  Ran run(std::vector<std::string> arguments) const { return start(std::move(arguments)).finish(); }
 
   std::string text(std::string_view object, std::string_view member) const {
     return std::string(expected_.at(object).at(member).as_string());
@@ -184,6 +184,35 @@ TEST_P(Fixtures, SessionThatV01LeftOpenCanBeClosed) {
   const Ran closed = run({"session", "close", "--session", session, "--summary", "Done", "--json"});
   ASSERT_EQ(closed.code, 0) << closed;
   EXPECT_THAT(closed.out, testing::HasSubstr(session));
+}
+
+// Records of a store outside the workspace's trust, PostgreSQL's, count from the start.
+TEST_P(Fixtures, RecordsOfV01CountOnceTheyAreTrusted) {
+  const std::string admin(expected_.at("keys").as_object().begin()->value().as_string());
+  const std::string task(
+      run({"task", "list", "--json"}).json().as_array().back().at("id").as_string());
+  const auto status = [&] {
+    return Serving(start({"serve", "--json", "--port", "0"}))
+        .ask("GET", "/metrics", {}, admin)
+        .status;
+  };
+  if (GetParam() != "postgres") {
+    EXPECT_EQ(status(), 401);
+    EXPECT_NE(run({"task", "run", task}).code, 0);
+  }
+  const std::string printed = run({"trust", "--print"}).out;
+  const std::string digest = printed.substr(printed.rfind("digest ") + 7, 64);
+  const Ran trusted = run({"trust", "--trust=" + digest});
+  ASSERT_EQ(trusted.code, 0) << trusted;
+  EXPECT_EQ(status(), 200);
+  for (const char* command : {"task", "trigger", "key"}) {
+    const Ran listed = run({command, "list"});
+    EXPECT_EQ(listed.code, 0) << listed;
+    EXPECT_THAT(listed.err, testing::Not(testing::HasSubstr("not signed"))) << command;
+  }
+  const Ran worked = run({"task", "run", task});
+  EXPECT_EQ(worked.code, 0) << worked;
+  EXPECT_THAT(run({"trust", "--print"}).out, testing::HasSubstr("nothing needs trust"));
 }
 
 }  // namespace

@@ -15,7 +15,9 @@ namespace skein::test {
 class Serving {
  public:
   explicit Serving(const Workspace& workspace, std::vector<std::string> more = {})
-      : running_(workspace.start(arguments(std::move(more)))) {
+      : Serving(workspace.start(arguments(std::move(more)))) {}
+  // A server that was started with arguments().
+  explicit Serving(Running running) : running_(std::move(running)) {
     const auto line = running_.read_line();
     if (!line) {
       const Ran ran = running_.finish();
