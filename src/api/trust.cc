@@ -98,7 +98,7 @@ Result<WorkspaceGrants> Trust::all(FolderOwner owner) {
 
 Result<void> Trust::grant(const std::vector<Definition>& definitions, FolderOwner owner) {
   SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
-  return change_trust_file(folder / kFileName, [&](TrustGrants& grants) {
+  return change_trust_file(folder / kFileName, owner, [&](TrustGrants& grants) {
     const Timestamp now = system_clock().now();
     for (const Definition& definition : definitions) {
       grants[workspace_][definition.name] = {definition.digest, definition.allows, now};
@@ -109,7 +109,7 @@ Result<void> Trust::grant(const std::vector<Definition>& definitions, FolderOwne
 Result<bool> Trust::revoke(std::string_view name, FolderOwner owner) {
   SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
   bool found = false;
-  SKEIN_TRY(change_trust_file(folder / kFileName, [&](TrustGrants& grants) {
+  SKEIN_TRY(change_trust_file(folder / kFileName, owner, [&](TrustGrants& grants) {
     const auto workspace = grants.find(workspace_);
     if (workspace == grants.end()) return;
     found = workspace->second.erase(std::string(name)) > 0;
@@ -121,7 +121,7 @@ Result<bool> Trust::revoke(std::string_view name, FolderOwner owner) {
 Result<bool> Trust::revoke_all(FolderOwner owner) {
   SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
   bool found = false;
-  SKEIN_TRY(change_trust_file(folder / kFileName,
+  SKEIN_TRY(change_trust_file(folder / kFileName, owner,
                               [&](TrustGrants& grants) { found = grants.erase(workspace_) > 0; }));
   return found;
 }

@@ -4,6 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <optional>
+
+#include "core/effective_user.h"
 #include "core/file.h"
 #include "core/file_lock.h"
 #include "core/json_fields.h"
@@ -114,15 +117,31 @@ Result<TrustGrants> read_trust_file(const fs::path& file) {
   return grants;
 }
 
-Result<void> change_trust_file(const fs::path& file,
+namespace {
+
+Result<void> make_public(const std::string& path, mode_t mode) {
+  if (::chmod(path.c_str(), mode) == 0) return {};
+  return tl::unexpected(io_error("set the mode of", path, errno));
+}
+
+}  // namespace
+
+Result<void> change_trust_file(const fs::path& file, FolderOwner owner,
                                const std::function<void(TrustGrants&)>& change) {
   Flusher flusher;
-  SKEIN_TRY(make_folders(file.parent_path().string(), flusher));
+  const std::string folder = file.parent_path().string();
+  const bool is_system = owner == FolderOwner::kSystem;
+  std::optional<EffectiveUser> root;
+  if (is_system) root.emplace(0, 0);
+  SKEIN_TRY(make_folders(parent_folder(folder), flusher));
+  SKEIN_ASSIGN(const bool made, make_folder(folder));
+  if (made && is_system) SKEIN_TRY(make_public(folder, 0755));
   SKEIN_ASSIGN(const Fd lock_file, open_file(file.string() + ".lock", O_RDWR | O_CREAT, 0600));
   SKEIN_ASSIGN(const FileLock lock, FileLock::acquire(lock_file.get(), 0, LockMode::kExclusive));
   SKEIN_ASSIGN(TrustGrants grants, read_trust_file(file));
   change(grants);
-  return replace_file(file.string(), format_grants(grants), flusher);
+  SKEIN_TRY(replace_file(file.string(), format_grants(grants), flusher));
+  return is_system ? make_public(file.string(), 0644) : Result<void>();
 }
 
 }  // namespace skein

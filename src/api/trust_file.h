@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "api/user_folders.h"
 #include "skein/clock.h"
 #include "skein/error.h"
 
@@ -27,8 +28,9 @@ using TrustGrants = std::map<std::string, WorkspaceGrants, std::less<>>;  // by 
 Result<TrustGrants> read_trust_file(const std::filesystem::path& file);
 
 // Reads, changes and replaces the file under a lock, so that two processes lose nothing. Makes the
-// file (0600) and its folder (0700).
-Result<void> change_trust_file(const std::filesystem::path& file,
+// file (0600) and its folder (0700); those of kSystem are for services of any user to read (0644,
+// 0755), and are written as root if root started the process.
+Result<void> change_trust_file(const std::filesystem::path& file, FolderOwner owner,
                                const std::function<void(TrustGrants&)>& change);
 
 }  // namespace skein

@@ -1,12 +1,16 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
+#include <memory>
 
 #include "api/trust_review.h"
 #include "cli/arguments.h"
 #include "cli/ask_for_trust.h"
 #include "cli/context.h"
 #include "cli/dialogue.h"
+#include "core/effective_user.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/try.h"
@@ -28,6 +32,20 @@ Argument path_argument(std::optional<std::string>& path) {
           .help = "the workspace (default: the one of the current folder)",
           .set = into(path),
           .is_path = true};
+}
+
+// What a service finds in its environment, and its rights: root decides for it, without obeying the
+// files of its workspace as root.
+std::unique_ptr<EffectiveUser> act_as_service(const Context& context,
+                                              const std::optional<std::string>& path) {
+  ::setenv("CONFIGURATION_DIRECTORY", "/etc/skein", 0);
+  ::setenv("STATE_DIRECTORY", "/var/lib/skein", 0);
+  const char* variable = std::getenv("SKEIN_WORKSPACE");
+  const std::string workspace =
+      path ? *path : context.request().workspace.value_or(variable != nullptr ? variable : ".");
+  struct stat folder{};
+  if (::stat(workspace.c_str(), &folder) != 0) return nullptr;
+  return std::make_unique<EffectiveUser>(folder.st_uid, folder.st_gid);
 }
 
 tl::expected<Settings, Failure> settings_of(Context& context,
@@ -67,6 +85,7 @@ class Review : public Command {
   }
 
   Outcome run(Context& context) override {
+    const auto as_service = system_ ? act_as_service(context, path_) : nullptr;
     // A store that was just trusted may hold records that nobody signed: they are the second round.
     for (int round = 0;; ++round) {
       SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
@@ -175,6 +194,7 @@ class Revoke : public Command {
   }
 
   Outcome run(Context& context) override {
+    const auto as_service = system_ ? act_as_service(context, path_) : nullptr;
     SKEIN_ASSIGN_OR_FAIL(const auto decisions, decisions_of(context));
     Trust& trust = *decisions;
     SKEIN_ASSIGN(const bool found, name_ ? trust.revoke(*name_, owner_of(system_))
