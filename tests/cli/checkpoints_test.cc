@@ -98,13 +98,19 @@ TEST(CheckpointCommands, ResumeShowsWhatIsNeededToGoOn) {
   EXPECT_EQ(json.at("open_items").as_array().size(), 1u);
 }
 
-TEST(CheckpointCommands, ResumeRefusesAPartOfSeveralIdsAndNamesThem) {
+TEST(CheckpointCommands, ResumeTakesTheNewestOfSeveralAndNamesThem) {
   const Workspace workspace;
-  workspace.run({"checkpoint", "login-page"});
-  workspace.run({"checkpoint", "login-form"});
-  const Ran ambiguous = workspace.run({"resume", "login"});
-  EXPECT_EQ(ambiguous.code, 4) << ambiguous;
-  EXPECT_THAT(ambiguous.err, AllOf(HasSubstr("login-page"), HasSubstr("login-form")));
+  const std::string put = R"(","type":"checkpoint","created_at":"2026-01-0)";
+  for (const std::string day : {"1", "2"}) {
+    const std::string id = "T-2026010" + day + "-000000-login-" + day;
+    workspace.write("workspace/threads/" + id + ".json",
+                    R"({"thread_id":")" + id + put + day + R"(T00:00:00Z"})");
+  }
+  const Ran several = workspace.run({"resume", "login"});
+  EXPECT_EQ(several.code, 0) << several;
+  EXPECT_THAT(several.out, HasSubstr("checkpoint  T-20260102-000000-login-2\n"));
+  EXPECT_THAT(several.err, AllOf(HasSubstr("login-1"), HasSubstr("newest")));
+  EXPECT_EQ(workspace.run({"checkpoint", "--update", "login", "--tag", "t"}).code, 4);
   EXPECT_EQ(workspace.run({"resume", "nothing"}).code, 3);
   EXPECT_EQ(Workspace().run({"resume"}).code, 3);
 }
