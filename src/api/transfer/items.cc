@@ -1,9 +1,13 @@
 #include "api/transfer/items.h"
 
+#include <algorithm>
+
 #include "core/file.h"
 #include "core/json.h"
+#include "core/json_array.h"
 #include "core/try.h"
 #include "skein/limits.h"
+#include "work/item_formats.h"
 
 namespace skein {
 namespace fs = std::filesystem;
@@ -27,6 +31,11 @@ Result<ItemImport> import_items(WorkItems& items, const fs::path& file, const Re
   ItemImport done;
   if (redactor != nullptr) done.redacted = redactor->redact_json(*bytes);
   SKEIN_ASSIGN(done.added, items.import(*bytes, std::nullopt, dry_run));
+  const ItemList list = read_items(trim_json(*bytes), Timestamp{});
+  done.found = json_elements(trim_json(*bytes)).size();
+  done.others = list.others.size();
+  done.known = list.items.size() - done.added;
+  done.merged = done.found - std::min(done.found, done.others + list.items.size());
   return done;
 }
 
