@@ -24,7 +24,9 @@ struct ItemImport {
 };
 
 // Without a redactor credentials stay. Doing it again adds nothing. The file is only read.
-Result<ItemImport> import_items(WorkItems& items, const std::filesystem::path& file,
-                                const Redactor* redactor, bool dry_run);
+// `workspace` is that of the items: a dry run makes no files in one that has no items.
+Result<ItemImport> import_items(WorkItems& items, const std::filesystem::path& workspace,
+                                const std::filesystem::path& file, const Redactor* redactor,
+                                bool dry_run);
 
 }  // namespace skein

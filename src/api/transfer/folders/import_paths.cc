@@ -123,7 +123,8 @@ class PathImport {
       return;
     }
     WorkItems items(store_, work_place(settings_), system_clock(), random_ids());
-    const auto imported = import_items(items, file, options_.redactor, options_.dry_run);
+    const auto imported =
+        import_items(items, settings_.workspace, file, options_.redactor, options_.dry_run);
     if (!imported) {
       import_.fail(kItems, kUnreadable, *plan_.items, 0, imported.error().message);
       return;
