@@ -139,7 +139,7 @@ Result<void> Importer::extend(Source& source, const Manifest& stored) {
                               stored.id.str(), there[i].seq));
     }
     last += there.size();
-    source.same += there.size();
+    source.same += std::min(batch.size(), there.size());
     if (batch.empty()) {
       ++summary_.present;
       return {};
