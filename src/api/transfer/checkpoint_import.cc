@@ -19,9 +19,16 @@ struct Source {
 };
 
 std::vector<Source> sources_in(const fs::path& folder) {
-  const std::vector<Source> candidates = {{folder / "workspace" / "threads", false},
-                                          {folder / "workspace" / "checkpoints", true},
-                                          {folder, folder.filename() == "checkpoints"}};
+  const fs::path threads = folder / "workspace" / "threads";
+  std::vector<Source> candidates = {{threads, false},
+                                    {folder / "workspace" / "checkpoints", true},
+                                    {folder, folder.filename() == "checkpoints"}};
+  for (const fs::path& shelf : {threads, folder}) {
+    const auto months = archived_months(shelf.string());
+    if (!months) continue;
+    for (const std::string& month : *months)
+      candidates.push_back({shelf / "archive" / month, false});
+  }
   std::vector<Source> found;
   for (const Source& candidate : candidates) {
     const auto names = list_folder(candidate.folder.string());
@@ -44,6 +51,7 @@ class Importer {
       SKEIN_ASSIGN(const auto names, list_folder(source.folder.string()));
       for (const std::string& name : names) {
         if (!name.ends_with(".json") || name.starts_with('.')) continue;
+        if (!source.older && is_of_another_kind(name)) continue;
         SKEIN_TRY(import_file(source, name));
       }
     }
