@@ -77,8 +77,8 @@ std::string shown_name(std::string name) {
 std::string place_text(const Checkpoint& checkpoint) {
   std::string place =
       checkpoint.cwd.empty() || checkpoint.cwd == "." ? "the workspace" : checkpoint.cwd;
-  if (!checkpoint.git || !checkpoint.git->branch) return place;
-  place += fmt::format(", branch {}", *checkpoint.git->branch);
+  if (!checkpoint.git) return place;
+  if (checkpoint.git->branch) place += fmt::format(", branch {}", *checkpoint.git->branch);
   if (checkpoint.git->current_commit) {
     place += fmt::format(" at {}", *checkpoint.git->current_commit);
   }

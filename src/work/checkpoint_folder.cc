@@ -18,11 +18,6 @@ namespace {
 
 constexpr std::string_view kSuffix = ".json";
 
-// HQ keeps these among its checkpoints.
-bool is_of_another_kind(std::string_view name) {
-  return name == "handoff.json" || name.ends_with(".changeset.json");
-}
-
 bool is_month(std::string_view name) {
   const auto digits = [](std::string_view text) {
     return text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -66,6 +61,20 @@ Result<void> add_files(const std::string& folder, bool older, const std::string&
 
 }  // namespace
 
+bool is_of_another_kind(std::string_view name) {
+  return name == "handoff.json" || name.ends_with(".changeset.json");
+}
+
+Result<std::vector<std::string>> archived_months(const std::string& threads) {
+  const std::string archive = threads + "/archive";
+  if (!is_folder(archive)) return std::vector<std::string>();
+  SKEIN_ASSIGN(auto months, list_folder(archive));
+  std::erase_if(months, [&archive](const std::string& month) {
+    return !is_month(month) || !is_folder(archive + "/" + month);
+  });
+  return months;
+}
+
 Result<Checkpoint> parse_older_checkpoint(std::string_view json, const std::string& id,
                                           Timestamp written) {
   if (auto newer = parse_checkpoint(json)) return newer;
@@ -105,18 +114,15 @@ std::string CheckpointFolder::path_of(const File& file) const {
   return path_of(file.archive.empty() ? file.id : "archive/" + file.archive + "/" + file.id);
 }
 
-Result<void> CheckpointFolder::check_writable() const { return check_no_links(path_of("any")); }
+Result<void> CheckpointFolder::check_writable() const { return check_no_links(threads()); }
 
 Result<std::vector<CheckpointFolder::File>> CheckpointFolder::files() const {
   std::vector<File> files;
   SKEIN_TRY(add_files(threads(), false, "", files));
   SKEIN_TRY(add_files(older(), true, "", files));
-  const std::string archive = threads() + "/archive";
-  if (!is_folder(archive)) return files;
-  SKEIN_ASSIGN(const auto months, list_folder(archive));
+  SKEIN_ASSIGN(const auto months, archived_months(threads()));
   for (const std::string& month : months) {
-    if (!is_month(month) || !is_folder(archive + "/" + month)) continue;
-    SKEIN_TRY(add_files(archive + "/" + month, false, month, files));
+    SKEIN_TRY(add_files(threads() + "/archive/" + month, false, month, files));
   }
   return files;
 }

@@ -16,6 +16,12 @@ namespace skein {
 Result<Checkpoint> parse_older_checkpoint(std::string_view json, const std::string& id,
                                           Timestamp written);
 
+// Files that HQ keeps among its checkpoints: "handoff.json", "….changeset.json".
+bool is_of_another_kind(std::string_view name);
+
+// The folders "2026-01" of `threads`/archive, sorted; links are none.
+Result<std::vector<std::string>> archived_months(const std::string& threads);
+
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::string workspace) : workspace_(std::move(workspace)) {}
@@ -38,8 +44,7 @@ class CheckpointFolder {
   Result<void> check_writable() const;
 
   // Everything that may be a checkpoint, in the archive too: regular files, neither links nor
-  // hidden, and not the files that other programs keep beside them ("handoff.json",
-  // "….changeset.json").
+  // hidden, nor of another kind.
   Result<std::vector<File>> files() const;
 
   // kNotFound; kDamaged when it is no checkpoint.

@@ -235,8 +235,9 @@ Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUp
   SKEIN_TRY(check_texts("next steps", changes.next_steps));
   SKEIN_TRY(check_texts("tags", changes.tags));
   SKEIN_TRY(check_texts("files", changes.files_touched));
-  SKEIN_ASSIGN(const CheckpointEntry entry, find(part, IfSeveral::kRefuse));
   CheckpointFolder folder(options_.workspace);
+  SKEIN_TRY(folder.check_writable());
+  SKEIN_ASSIGN(const CheckpointEntry entry, find(part, IfSeveral::kRefuse));
   if (entry.older) {
     return fail(ErrorCode::kInvalid,
                 entry.id + " is in " + folder.older() + ", which is only read");
@@ -244,7 +245,6 @@ Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUp
   if (!entry.archive.empty()) {
     return fail(ErrorCode::kInvalid, entry.id + " is in the archive, which is only read");
   }
-  SKEIN_TRY(folder.check_writable());
   Checkpoint checkpoint;
   {
     SKEIN_ASSIGN(const auto lock, folder.lock());

@@ -11,7 +11,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::MatchesRegex;
-using testing::Not;
 
 std::size_t count(const Workspace& workspace) {
   return workspace.run({"checkpoint", "list", "--json"}).json().as_array().size();

@@ -9,9 +9,7 @@ namespace skein::test {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
 using testing::IsEmpty;
-using testing::Not;
 using testing::StartsWith;
 
 class CheckpointDrifts : public CheckpointsTest {

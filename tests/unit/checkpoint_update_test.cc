@@ -211,7 +211,7 @@ TEST_F(CheckpointsTest, BehindALinkAreReadAndRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(ids().size(), 2u);
 }
 
-TEST_F(CheckpointsTest, ThatWereArePurgedAreListed) {
+TEST_F(CheckpointsTest, ThatWerePurgedAreListed) {
   EXPECT_THAT(must(checkpoints().purged()), IsEmpty());
   const Checkpoint old = make("old", CheckpointType::kAuto);
   clock_.advance(24h * 15);

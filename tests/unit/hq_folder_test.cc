@@ -84,7 +84,7 @@ TEST_F(HqFolder, HasOlderCheckpointsWithMoreFields) {
 TEST_F(HqFolder, HasKnowledgeRepositoriesOfItsOwn) {
   const fs::path& root = workspace();
   init_repository(root);
-  commit_file(root, ".gitignore", "*\n", "first");
+  commit_file(root, ".gitignore", "repos/\ncompanies/\nknowledge/\n", "first");
   const auto repository = [&](const std::string& path) {
     init_repository(root / path);
     return commit_file(root / path, "k", "1", "k").substr(0, 7);

@@ -29,20 +29,16 @@ bool holds(const SourceFolder& folder, const Source& source) {
 }
 
 std::vector<Source> sources_in(const SourceFolder& folder) {
-  constexpr const char* kArchive = "workspace/threads/archive";
   std::vector<Source> candidates = {{"workspace/threads", false}};
-  for (const std::string& month : folder.names(kArchive)) {
-    candidates.push_back({kArchive + ("/" + month), false});
+  for (const std::string archive : {"workspace/threads/archive", "archive"}) {
+    for (const std::string& month : folder.names(archive)) {
+      candidates.push_back({archive + "/" + month, false});
+    }
   }
   candidates.push_back({"workspace/checkpoints", true});
   candidates.push_back({".", folder.path().filename() == "checkpoints"});
   std::erase_if(candidates, [&](const Source& source) { return !holds(folder, source); });
   return candidates;
-}
-
-// What stands beside checkpoints and is none.
-bool is_sidecar(const std::string& name) {
-  return name.ends_with(".changeset.json") || name == "handoff.json";
 }
 
 class Importer {
@@ -61,8 +57,8 @@ class Importer {
         continue;
       }
       for (const std::string& name : folder_.names(source.folder)) {
-        if (!name.ends_with(".json")) continue;
-        if (is_sidecar(name)) {
+        if (!name.ends_with(".json") || name.starts_with('.')) continue;
+        if (!source.older && is_of_another_kind(name)) {
           ++summary_.sidecars;
         } else {
           SKEIN_TRY(import_file(source, name));
