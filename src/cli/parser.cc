@@ -63,7 +63,7 @@ Parser::Parser(CommandTree& tree) {
   root_.require_subcommand(1);
   root_.footer(
       "Each command has its own --help, with examples. Exit codes: 0 done, 1 refused or "
-      "failed,\n2 wrong usage, 3 not found, 4 conflict.");
+      "failed,\n2 wrong usage, 3 not found, 4 conflict, 130 ended by Ctrl-C.");
   for (const Argument& argument : tree.global) add_argument(root_, argument);
   for (CommandGroup& group : tree.groups) {
     CLI::App* parent = &root_;
