@@ -45,7 +45,11 @@ void add_sessions(NamedShapes& shapes) {
            must("total_open", whole(0)), must("total_resolved", whole(0)),
            may("project_state", pairs(anything())), may("repository", pairs(anything())),
            must("checkpoints", list(pairs(anything()))), may("last_session", named("WorkSession")),
-           must("unclosed_sessions", list(named("WorkSession"))), must("warnings", list(text()))}));
+           must("unclosed_sessions", list(named("WorkSession")), "Of the last 24 hours"),
+           may("older_unclosed_sessions", whole(0), "How many more there are"),
+           may("left_behind", pairs(anything()),
+               "The last session, if it is too old to be carried over and has items that are open"),
+           must("warnings", list(text()))}));
   shapes.emplace_back(
       "ClosedSession",
       record({must("success", truth()), must("session", named("WorkSession")),
