@@ -46,7 +46,7 @@ Result<ItemImport> import_items(WorkItems& items, const fs::path& workspace, con
   }
   done.found = json_elements(trim_json(*bytes)).size();
   done.others = list.others.size();
-  done.known = list.items.size() - done.added;
+  done.known = list.items.size() - std::min(done.added, list.items.size());
   done.merged = done.found - std::min(done.found, done.others + list.items.size());
   return done;
 }
