@@ -338,10 +338,10 @@ Result<RunOutcome> RunWork::stopped() {
   events.push_back(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
   LastWords last{.appends = writer_.prepare(std::move(events))};
   if (live_.rolls_back) {
-    heard_ = true;
     if (auto said = say(std::exchange(last, {})); !said) {
       return not_written(std::move(said).error());
     }
+    heard_ = true;
     last.back = own_way_back();
   }
   if (auto closed = close(RunStatus::kInterrupted, std::move(last)); !closed) {

@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json.hpp>
 #include <filesystem>
+#include <utility>
 
 #include "program.h"
 
@@ -17,8 +19,11 @@ using testing::Not;
 // An agent whose engine is a script that stands for Claude Code.
 class RunFailures : public testing::Test {
  protected:
-  void write_engine(const std::string& script) const {
-    workspace_.write("engine.sh", "#!/bin/sh\ncat > /dev/null\n" + script);
+  // What is trusted stays the same, whatever it prints.
+  void write_engine(const std::string& script) {
+    workspace_.write("answer.sh", script);
+    if (std::exchange(trusted_, true)) return;
+    workspace_.write("engine.sh", "#!/bin/sh\ncat > /dev/null\n. ./answer.sh\n");
     fs::permissions(workspace_.path() / "engine.sh", fs::perms::owner_all);
     workspace_.write("agents/helper/agent.json",
                      R"({"engine":"claude-code","options":{"program":"./engine.sh"}})");
@@ -31,6 +36,7 @@ class RunFailures : public testing::Test {
   }
 
   Workspace workspace_;
+  bool trusted_ = false;
 };
 
 TEST_F(RunFailures, AreExitCode1WhateverTheProviderAnswered) {
@@ -96,7 +102,7 @@ TEST_F(RunFailures, ClearSessionLetsTheNextRunStartANewSession) {
 TEST_F(RunFailures, AgentCheckRejectsNamesInAllowThatNoToolCanHave) {
   workspace_.write("agents/typo/agent.json", R"({"engine":"echo","capabilities":{
       "builtin":["recall"],
-      "mcpServers":{"files":{"command":["files"]}},
+      "mcpServers":{"files":{"command":"files"}},
       "allow":["recal","recall","files__*","file__read","*","rec*","rec_*","ask_agent"]}})");
   const Ran ran = workspace_.run({"agent", "check", "typo"});
   EXPECT_EQ(ran.code, 1) << ran;
@@ -108,24 +114,29 @@ TEST_F(RunFailures, AgentCheckRejectsNamesInAllowThatNoToolCanHave) {
 
 // --- Index ---
 
-class RunIndex : public OnEveryBackend {};
+class RunIndex : public OnEveryBackend {
+ protected:
+  // What a search finds after a run, with that embedder.
+  boost::json::value found_with(const std::string& embedder) const {
+    const Ran ran = workspace_.shell("export SKEIN_EMBEDDER=" + embedder +
+                                     "\nskein run echo 'A raven sits on the fence' > /dev/null\n"
+                                     "skein search raven --json\n");
+    EXPECT_EQ(ran.code, 0) << ran;
+    return ran.json();
+  }
+};
 INSTANTIATE_ON_EVERY_BACKEND(RunIndex);
 
 TEST_P(RunIndex, HasTheMessagesOfARunBeforeTheFirstBackfillWhereThereIsAModel) {
-  ASSERT_EQ(workspace_.run({"config", "set", "embedder", "bge-small"}).code, 0);
-  const Ran ran = workspace_.run({"run", "echo", "A raven sits on the fence"});
-  EXPECT_EQ(ran.code, 0) << ran;
-  const Ran found = workspace_.run({"search", "raven", "--json"});
-  EXPECT_EQ(found.json().at("results").as_array().size(), 1U) << found;
-  EXPECT_EQ(found.json().at("notIndexed").as_int64(), 0) << found;
-  EXPECT_EQ(found.json().at("withoutVector").as_int64(), 0) << found;
+  const auto found = found_with("bge-small");
+  EXPECT_EQ(found.at("results").as_array().size(), 1U) << found;
+  EXPECT_EQ(found.at("notIndexed").as_int64(), 0) << found;
+  EXPECT_EQ(found.at("withoutVector").as_int64(), 0) << found;
 }
 
 TEST_P(RunIndex, IsNotMadeByARunWithoutAModel) {
-  ASSERT_EQ(workspace_.run({"config", "set", "embedder", "none"}).code, 0);
-  workspace_.run({"run", "echo", "A raven sits on the fence"});
-  const Ran found = workspace_.run({"search", "raven", "--json"});
-  EXPECT_EQ(found.json().at("results").as_array().size(), 0U) << found;
+  const auto found = found_with("none");
+  EXPECT_EQ(found.at("results").as_array().size(), 0U) << found;
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ using testing::Not;
 class Summaries : public testing::Test {
  protected:
   void write_engine(const std::string& script) const {
-    workspace_.write("engine.sh", "#!/bin/sh\n" + script);
+    workspace_.write("answer.sh", script);
+    workspace_.write("engine.sh", "#!/bin/sh\n. ./answer.sh\n");
     fs::permissions(workspace_.path() / "engine.sh", fs::perms::owner_all);
     workspace_.write("agents/helper/agent.json",
                      R"({"engine":"claude-code","options":{"program":"./engine.sh"}})");
@@ -80,7 +81,6 @@ TEST_F(Summaries, AreExtractedWhereThatIsAskedForOrTheEngineFails) {
   EXPECT_THAT(asked.err, IsEmpty());
   EXPECT_FALSE(fs::exists(workspace_.path() / "prompt"));
   write_engine("echo 'no license' >&2; exit 7\n");
-  workspace_.trust();
   const Ran failed = summarize(thread_with_messages());
   EXPECT_EQ(failed.code, 0) << failed;
   EXPECT_EQ(failed.json().at("by").as_string(), "extraction");

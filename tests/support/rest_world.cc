@@ -109,6 +109,7 @@ std::vector<Sample> RestWorld::samples() const {
       {"streamEvents", on_thread + "/stream?after=1", "", 200, true},
       {"getContext", on_thread + "/context?maxTokens=4000&strategy=hybrid"},
       {"summarizeThread", on_thread + "/summaries", R"({"threshold":1,"keepRecent":1})"},
+      {"getSummaryProgress", on_thread + "/summaries/progress"},
       {"undoSummary", on_thread + "/summaries/newest"},
       {"listChanges", "/v1/events?event=thread:message&limit=3"},
       {"streamChanges", "/v1/events/stream?since=", "", 200, true},

@@ -474,6 +474,9 @@ export interface Summary {
   covers: number[][];
   text: string;
   tokens: number;
+  by: "engine" | "extraction";
+  /** That wrote it */
+  model?: string;
 }
 
 export interface Task {
@@ -1408,7 +1411,7 @@ export abstract class Operations {
     return this.open({ method: "GET", path: `/v1/threads/${encodeURIComponent(thread_id)}/stream`, query, headers: { "Last-Event-ID": options.lastEventId } }, options);
   }
 
-  /** Append a summary of what is old. Needs the right `write`. */
+  /** Append a summary of what is old. The engine of the thread's agent writes it, if that agent is trusted. Otherwise, with `extract`, or where the engine fails, its sentences are those of the thread; `note` says why. A client that disconnects stops it, and nothing is written. Needs the right `write`. */
   summarizeThread(
     thread_id: string,
     body: {
@@ -1417,12 +1420,28 @@ export abstract class Operations {
       /** The newest that stay as they are */
       keepRecent?: number;
       maxTokens?: number;
+      /** Use sentences of the thread, and no engine */
+      extract?: boolean;
     } = {},
     options: CallOptions & { idempotencyKey?: string } = {},
   ): Promise<{
     summary: Summary | null;
+    /** Why the engine did not write it */
+    note?: string;
   }> {
     return this.send({ method: "POST", path: `/v1/threads/${encodeURIComponent(thread_id)}/summaries`, body, headers: { "Idempotency-Key": options.idempotencyKey } }, options);
+  }
+
+  /** How far the summary is that an engine of this server writes. Needs the right `read`. */
+  getSummaryProgress(
+    thread_id: string,
+    options: CallOptions = {},
+  ): Promise<{
+    underWay: boolean;
+    done: number;
+    total: number;
+  }> {
+    return this.send({ method: "GET", path: `/v1/threads/${encodeURIComponent(thread_id)}/summaries/progress` }, options);
   }
 
   /** Take a summary out of force. Needs the right `write`. */
