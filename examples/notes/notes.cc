@@ -7,7 +7,7 @@ using namespace skein;
 
 // The thread that the notes are in, from the first run on.
 Result<Manifest> notebook(ThreadManager& threads) {
-  auto page = threads.list({.agent_id = "notes", .limit = 1});
+  auto page = threads.page({.agent_id = "notes", .limit = 1});
   if (!page) return tl::unexpected(page.error());
   if (!page->threads.empty()) return page->threads.front();
   return threads.create({.agent_id = "notes", .title = "Notebook"});

@@ -148,7 +148,8 @@ struct BackfillResult {
   // Messages that are indexed now and were not before: with a model, those that got their vectors;
   // without one, those whose words can be found.
   std::uint64_t embedded = 0;
-  // Index entries that were removed: their thread is gone, or no longer has them on its path.
+  // Index entries that were removed: their thread is gone, or no longer has them on its path; and
+  // lines of other programs in the files of vectors whose thread is gone.
   std::uint64_t cleaned = 0;
   bool stopped = false;  // there is more to do
 };
@@ -213,6 +214,10 @@ class Recall {
   // Indexes what is new in one thread, as after a run: its words, and the vectors of its newest
   // messages. What else is behind stays behind.
   Result<BackfillResult> index_thread(ThreadId thread, std::stop_token stop = {});
+
+  // Takes a thread that was removed from the store out of the index and of the files of vectors, at
+  // once. Nothing happens while the store has it.
+  Result<void> forget_thread(ThreadId thread);
 
   Result<RecallStatus> status(const std::optional<std::string>& agent_id = {});
   // Messages that the index does not have yet, as SearchAnswer::not_indexed; quick.

@@ -84,7 +84,12 @@ class ManifestPatch {
 const char* to_string(ThreadStatus status);
 Result<ThreadStatus> parse_status(std::string_view text);
 
-// One JSON object on one line, "threadId" first; fields that are not set are not written.
+// One JSON object on one line, "threadId" first; fields that are not set are not written, and of
+// the unknown ones those of shown_extra.
 std::string to_json(const Manifest& manifest);
+
+// The unknown fields that frontends show: all but "channel", which older programs wrote. The store
+// keeps it.
+Json shown_extra(const Manifest& manifest);
 
 }  // namespace skein

@@ -119,8 +119,13 @@ class ThreadManager {
   // Nothing, when there is no such thread.
   Result<std::optional<Manifest>> get(std::string_view thread);
 
+  // Every thread that matches, whatever their number; the query's own `limit` and `after` are for
+  // page().
+  Result<std::vector<Manifest>> list(ListQuery query = {});
+  // How many match, without reading them.
+  Result<std::uint64_t> count(ListQuery query = {});
   // One page; see Store::list.
-  Result<ThreadPage> list(const ListQuery& query);
+  Result<ThreadPage> page(const ListQuery& query);
 
   // Appends a message of any role; it is on disk when this returns.
   Result<ThreadMessage> add_message(std::string_view thread, const NewMessage& message);

@@ -44,18 +44,38 @@ struct Trigger {
   std::string zone;  // "Europe/Berlin"
   Json kwargs;       // of each run: RunRequest::kwargs
   Multitask multitask = Multitask::kEnqueue;  // in the records of the runs; new threads are free
+  bool enabled = true;                        // false: it is never due
   Timestamp created_at;
+  // When its schedule was changed or it was enabled last; what was due before then does not count.
+  // Unset: never.
+  Timestamp since;
 };
 
 struct NewTrigger {
   std::string agent_id;
   std::string cron;
-  std::string text;
-  std::string zone = "UTC";
+  std::string text;    // not blank
+  std::string zone{};  // empty: system_zone()
   std::string name{};
   Json kwargs{};  // an object, or absent
   Multitask multitask = Multitask::kEnqueue;
+  bool enabled = true;
 };
+
+// What is given replaces what is there.
+struct TriggerChange {
+  std::optional<std::string> cron{};
+  std::optional<std::string> zone{};
+  std::optional<std::string> text{};
+  std::optional<std::string> name{};
+  std::optional<bool> enabled{};
+
+  bool empty() const { return !cron && !zone && !text && !name && !enabled; }
+};
+
+// The time zone of this process: TZ, else that of /etc/localtime or /etc/timezone, else "UTC".
+// kInvalid: TZ is set to something that is no name of a zone, such as "CET-1CEST".
+Result<std::string> system_zone();
 
 // What became of the latest moment that was dealt with.
 enum class FiringStatus {
@@ -78,7 +98,7 @@ struct Firing {
 
 struct TriggerInfo {
   Trigger trigger;
-  std::optional<Timestamp> next{};  // nothing: never again
+  std::optional<Timestamp> next{};  // nothing: never again, or not while it is disabled
   std::optional<Firing> last{};
   // Due and not dealt with: nobody serves the store, or was just about to.
   std::uint64_t overdue = 0;
@@ -101,6 +121,9 @@ class Triggers {
   Result<std::vector<TriggerInfo>> list();
   // kNotFound.
   Result<TriggerInfo> show(std::string_view id);
+  // Checked as a new trigger is. What was due under the old schedule, or while it was disabled, is
+  // not made up for. kNotFound. kConflict: its record is not signed; disabling works all the same.
+  Result<Trigger> update(std::string_view id, const TriggerChange& change);
   // With the records of its firings; their threads and runs stay. kNotFound.
   Result<Trigger> remove(std::string_view id);
 

@@ -39,6 +39,11 @@ std::unique_ptr<ToolBox> AgentKit::tools(const AgentDefinition& agent, const Run
   for (const std::string& name : capabilities.builtin) {
     if (name == "recall") built_in.push_back(recall_tool(scope, parts_.recall));
     if (name == "ask_agent") built_in.push_back(ask_agent_tool(scope, agents_, parts_.ask));
+    if (name == "tasks" && parts_.tasks) {
+      for (BuiltInTool& tool : task_tools(scope, parts_.tasks())) {
+        built_in.push_back(std::move(tool));
+      }
+    }
     if (name == "work_items") {
       for (BuiltInTool& tool : work_item_tools(scope, items())) {
         built_in.push_back(std::move(tool));

@@ -13,13 +13,14 @@
 
 namespace skein {
 
-// Tools (MCP servers, work items, recall, other agents), and what a prompt says of the task that a
-// thread belongs to. Servers that were started live as long as this. Thread-safe.
+// Tools (MCP servers, work items, recall, the task, other agents), and what a prompt says of the
+// task that a thread belongs to. Servers that were started live as long as this. Thread-safe.
 class AgentKit {
  public:
   struct Parts {
-    AskFunction ask;          // how ask_agent runs other agents
-    RecallFunction recall{};  // absent: recall says that it is not there
+    AskFunction ask;                  // how ask_agent runs other agents
+    RecallFunction recall{};          // absent: recall says that it is not there
+    std::function<Tasks&()> tasks{};  // absent: there are no tools for tasks
     std::function<void(std::string_view)> log{};
   };
 

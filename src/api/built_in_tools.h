@@ -1,4 +1,4 @@
-// Tools that agents have without any server: recall, work items, and other agents.
+// Tools that agents have without any server: recall, work items, their task, and other agents.
 #pragma once
 
 #include <functional>
@@ -10,6 +10,7 @@
 #include "runner/agent_tools.h"
 #include "skein/agents.h"
 #include "skein/runner.h"
+#include "skein/tasks.h"
 #include "skein/work_items.h"
 
 namespace skein {
@@ -31,6 +32,10 @@ BuiltInTool recall_tool(const RunScope& scope, RecallFunction recall);
 
 // list_work_items, create_work_item, resolve_work_item. Borrows `items`.
 std::vector<BuiltInTool> work_item_tools(const RunScope& scope, WorkItems& items);
+
+// get_task, update_task_steps and complete_task, of the task that the run's thread belongs to; none
+// where it belongs to no task. Borrows `tasks`.
+std::vector<BuiltInTool> task_tools(const RunScope& scope, Tasks& tasks);
 
 // Asks in a new thread of the other agent. Agents that are already asking are refused by the
 // runner, which gets the chain of them.

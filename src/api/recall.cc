@@ -97,6 +97,19 @@ Result<OpenedRecall> open_recall(const Settings& settings, Store& store) {
   return opened;
 }
 
+Result<void> forget_in_index(const Settings& settings, Store& store, ThreadId thread) {
+  RecallOptions options;
+  options.index_path = index_path_of(settings);
+  std::error_code error;
+  if (!fs::exists(options.index_path, error)) options.index_path.clear();
+  if (settings.store_url.starts_with(kJsonl)) {
+    options.vectors_folder = settings.store_url.substr(kJsonl.size());
+  }
+  if (options.index_path.empty() && options.vectors_folder.empty()) return {};
+  SKEIN_ASSIGN(const auto recall, Recall::open(store, std::move(options)));
+  return recall->forget_thread(thread);
+}
+
 std::vector<TextSpan> find_words(std::string_view text, const std::vector<std::string>& words) {
   Stemmer stemmer;
   WordSplitter splitter;

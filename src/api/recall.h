@@ -29,6 +29,10 @@ struct OpenedRecall {
 // the store.
 Result<OpenedRecall> open_recall(const Settings& settings, Store& store);
 
+// Takes a thread that was removed out of the index, if there is one, and out of the files of
+// vectors. Needs no model.
+Result<void> forget_in_index(const Settings& settings, Store& store, ThreadId thread);
+
 // Where the index of a store lies: beside its file, in its folder's .skein/, or, for stores that
 // are elsewhere, in the workspace's. Empty: in memory.
 std::string index_path_of(const Settings& settings);

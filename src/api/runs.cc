@@ -8,6 +8,7 @@
 #include "api/recall.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "skein/tasks.h"
 
 namespace skein {
 
@@ -86,7 +87,9 @@ RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
   parts.ask = [this](const RunRequest& request, std::stop_token stop) {
     return runner_->execute(request, {}, std::move(stop));
   };
+  parts.tasks = [this]() -> Tasks& { return *tasks_; };
   parts.log = options.log;
+  Clock& clock = options.clock != nullptr ? *options.clock : system_clock();
   options.signer = settings.signer;
   kit_ = std::make_unique<AgentKit>(settings, store, agents_.agents(), std::move(parts));
   AgentEquipment equipment = kit_->equipment();
@@ -96,6 +99,7 @@ RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
   equipment.log = options.log;
   agents_.equip(std::move(equipment));
   runner_ = std::make_unique<Runner>(store, agents_, std::move(options));
+  tasks_ = std::make_unique<Tasks>(store, *runner_, agents_, clock, random_ids(), settings.signer);
 }
 
 RunDesk::~RunDesk() = default;

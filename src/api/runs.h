@@ -57,6 +57,7 @@ class WorkspaceAgents final : public AgentSource {
 class AgentKit;
 class IndexEffect;
 class LazyRecall;
+class Tasks;
 
 // A runner for the agents of a workspace, with their tools. Borrows the store.
 class RunDesk {
@@ -75,6 +76,7 @@ class RunDesk {
   std::unique_ptr<LazyRecall> recall_;
   std::unique_ptr<IndexEffect> index_effect_;
   std::unique_ptr<AgentKit> kit_;
+  std::unique_ptr<Tasks> tasks_;    // for the tools of agents
   std::unique_ptr<Runner> runner_;  // the first to go
 };
 

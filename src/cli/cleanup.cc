@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "api/checkpoints.h"
+#include "api/recall.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/table.h"
@@ -16,6 +17,15 @@
 
 namespace skein {
 namespace {
+
+// What cannot be taken out of the index now, the next backfill takes.
+void forget_thread(const Settings& settings, Store* store, const Due& due) {
+  const auto thread = ThreadId::parse(due.id);
+  if (store == nullptr || due.kind != "thread" || !thread) return;
+  if (auto forgotten = forget_in_index(settings, *store, *thread); !forgotten) {
+    print_notice("index: " + forgotten.error().message);
+  }
+}
 
 std::string due_json(const Due& due, std::string_view outcome) {
   return JsonObject()
@@ -95,6 +105,7 @@ class Cleanup : public Command {
         SKEIN_ASSIGN(const bool went, due.remove(now));
         outcome = went ? "removed" : "stays";
         removed += went ? 1 : 0;
+        if (went) forget_thread(settings, store, due);
       }
       table.add(
           {due.kind, due.id, due.agent_id, context.style().time(due.since), outcome, due.reason},

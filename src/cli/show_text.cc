@@ -142,7 +142,7 @@ std::string manifest_text(const Manifest& manifest, const Style& style) {
   if (!manifest.pins.empty())
     add_field(out, "pins", fmt::format("{}", fmt::join(manifest.pins, " ")));
   add_field(out, "metadata", manifest.metadata.text());
-  add_field(out, "also", manifest.extra.text());
+  add_field(out, "also", shown_extra(manifest).text());
   return out;
 }
 

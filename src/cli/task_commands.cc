@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/arguments.h"
 #include "cli/run_desk.h"
 #include "cli/run_printer.h"
@@ -34,18 +36,32 @@ Argument task_argument(std::string& id) {
   return {.names = "ID", .value_name = "ID", .help = "the task", .set = into(id), .required = true};
 }
 
+Argument::Set into_numbers(std::vector<std::size_t>& numbers) {
+  return [&numbers](std::string_view typed) -> Result<void> {
+    std::optional<std::uint64_t> number;
+    SKEIN_TRY(into(number)(typed));
+    numbers.push_back(static_cast<std::size_t>(*number));
+    return {};
+  };
+}
+
 class Create : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "create",
-            .summary = "give an agent something to do, in a thread of its own",
-            .examples =
-                "  skein task create writer \"Draft the release notes\" --title \"Release notes\"\n"
-                "  skein task create writer \"Draft the release notes\" --later --json\n",
-            .details =
-                "Prints the task's id and works on it, unless --later: then `skein task run` "
-                "does. What the task is\nabout is part of the system prompt of every run on "
-                "its thread."};
+    return {
+        .name = "create",
+        .summary = "give an agent something to do, in a thread of its own",
+        .examples =
+            "  skein task create writer \"Draft the release notes\" --title \"Release notes\"\n"
+            "  skein task create writer \"Draft the release notes\" --step \"Read the commits\" "
+            "--step \"Write\" --later\n"
+            "  skein task create critic \"Look for gaps\" --part-of task-19beb43dddb3c47c "
+            "--of-step 2 --later --json\n",
+        .details =
+            "Prints the task's id and works on it, unless --later or --owner user: then "
+            "`skein task run` does. What\nthe task is about is part of the system prompt of "
+            "every run on its thread. The task is done when\n`skein task complete` or the "
+            "agent's tool complete_task says so, not when a run ends."};
   }
   std::vector<Argument> arguments() override {
     return {
@@ -60,14 +76,33 @@ class Create : public Command {
          .set = into(task_.text),
          .required = true},
         {.names = "--title", .value_name = "T", .help = "a short name", .set = into(task_.title)},
+        {.names = "--step",
+         .value_name = "S",
+         .help = "a step of the plan; may be given again",
+         .set = into(steps_),
+         .repeated = true},
+        {.names = "--owner",
+         .value_name = "O",
+         .help = "who drives it: user, or the agent (default)",
+         .set = into(task_.owner)},
+        {.names = "--part-of",
+         .value_name = "ID",
+         .help = "the task that this one is a part of",
+         .set = into(task_.parent_id)},
+        {.names = "--of-step",
+         .value_name = "N",
+         .help = "the step of that task that is handed to this one",
+         .set = into(parent_step_)},
         {.names = "--later", .help = "only note it down", .set = into(later_)}};
   }
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kCreate));
     Tasks tasks = tasks_of(desk);
+    for (const std::string& title : steps_) task_.steps.push_back({.title = title});
+    if (parent_step_) task_.parent_step = static_cast<std::size_t>(*parent_step_);
     SKEIN_ASSIGN(const Task task, tasks.create(task_));
-    if (later_) {
+    if (later_ || task.owner == kUserOwner) {
       SKEIN_ASSIGN(const TaskInfo info, tasks.show(task.id));
       context.out().write((context.json() ? to_json(info) : task.id) + "\n");
       return kExitDone;
@@ -79,6 +114,8 @@ class Create : public Command {
 
  private:
   NewTask task_;
+  std::vector<std::string> steps_;
+  std::optional<std::uint64_t> parent_step_;
   bool later_ = false;
 };
 
@@ -111,6 +148,36 @@ class RunTask : public Command {
   std::string text_;
 };
 
+// When it ended: version 0.1 noted that of its last run alone.
+Timestamp end_of(const TaskInfo& info) {
+  if (info.task.ended() || !info.last_run) return info.task.ended_at();
+  return info.last_run->ended_at;
+}
+
+// Rows of `task list` and `task history`.
+Outcome print_tasks(Context& context, const OpenDesk& desk, const TaskQuery& query) {
+  SKEIN_ASSIGN(const std::vector<TaskInfo> infos, tasks_of(desk).list(query));
+  Table table(context, {"ID", "STATUS", "AGENT", "OWNER", "STEPS", "THREAD",
+                        query.which == WhichTasks::kEnded ? "ENDED" : "CREATED", "TASK"});
+  for (const TaskInfo& info : infos) {
+    const Task& task = info.task;
+    const auto done = std::count_if(task.steps.begin(), task.steps.end(),
+                                    [](const TaskStep& step) { return step.done; });
+    table.add(
+        {task.id, to_string(info.status), task.agent_id, task.owner,
+         task.steps.empty() ? "-" : fmt::format("{}/{}", done, task.steps.size()),
+         task.thread.str() + (info.thread_gone ? " (gone)" : ""),
+         context.style().time(query.which == WhichTasks::kEnded ? end_of(info) : task.created_at),
+         task.title.empty() ? task.text.substr(0, task.text.find('\n')) : task.title},
+        to_json(info));
+  }
+  table.print();
+  for (const TaskInfo& info : infos) {
+    if (!info.problem.empty()) print_notice(info.problem);
+  }
+  return kExitDone;
+}
+
 class List : public Command {
  public:
   CommandInfo info() const override {
@@ -118,7 +185,45 @@ class List : public Command {
             .summary = "print tasks, the newest first",
             .examples =
                 "  skein task list\n"
-                "  skein task list --agent writer --limit 10 --json\n"};
+                "  skein task list --agent writer --limit 10 --json\n"
+                "  skein task list --open\n",
+            .details = "Those that were completed or cancelled alone: skein task history."};
+  }
+  std::vector<Argument> arguments() override {
+    return {{.names = "--agent",
+             .value_name = "A",
+             .help = "only those of this agent",
+             .set = into(agent_)},
+            {.names = "--open", .help = "only those that have not ended", .set = into(open_)},
+            {.names = "--limit",
+             .value_name = "N",
+             .help = "at most so many (default 50)",
+             .set = into(limit_)}};
+  }
+
+  Outcome run(Context& context) override {
+    if (limit_ == 0U) return wrong_usage("--limit must be at least 1");
+    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
+    return print_tasks(context, desk,
+                       {.agent_id = agent_,
+                        .limit = static_cast<std::size_t>(limit_.value_or(50)),
+                        .which = open_ ? WhichTasks::kOpen : WhichTasks::kAll});
+  }
+
+ private:
+  std::optional<std::string> agent_;
+  std::optional<std::uint64_t> limit_;
+  bool open_ = false;
+};
+
+class History : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "history",
+            .summary = "print the tasks that were completed or cancelled, the last first",
+            .examples =
+                "  skein task history\n"
+                "  skein task history --agent writer --limit 10 --json\n"};
   }
   std::vector<Argument> arguments() override {
     return {{.names = "--agent",
@@ -134,22 +239,10 @@ class List : public Command {
   Outcome run(Context& context) override {
     if (limit_ == 0U) return wrong_usage("--limit must be at least 1");
     SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
-    SKEIN_ASSIGN(const std::vector<TaskInfo> infos,
-                 tasks_of(desk).list(agent_, static_cast<std::size_t>(limit_.value_or(50))));
-    Table table(context, {"ID", "STATUS", "AGENT", "THREAD", "CREATED", "TASK"});
-    for (const TaskInfo& info : infos) {
-      const Task& task = info.task;
-      table.add({task.id, to_string(info.status), task.agent_id,
-                 task.thread.str() + (info.thread_gone ? " (gone)" : ""),
-                 context.style().time(task.created_at),
-                 task.title.empty() ? task.text.substr(0, task.text.find('\n')) : task.title},
-                to_json(info));
-    }
-    table.print();
-    for (const TaskInfo& info : infos) {
-      if (!info.problem.empty()) print_notice(info.problem);
-    }
-    return kExitDone;
+    return print_tasks(context, desk,
+                       {.agent_id = agent_,
+                        .limit = static_cast<std::size_t>(limit_.value_or(50)),
+                        .which = WhichTasks::kEnded});
   }
 
  private:
@@ -165,15 +258,34 @@ std::string task_text(const TaskInfo& info) {
   };
   line("title", task.title);
   line("agent", task.agent_id);
+  line("owner", task.owner);
+  line("part of", task.parent_id);
   line("thread", task.thread.str() + (info.thread_gone ? " (gone)" : ""));
   line("created", task.created_at.str());
+  line("completed", task.done_at.str());
   line("cancelled", task.cancelled_at.str());
+  line("note", task.note);
   line("problem", info.problem);
   if (info.last_run) {
     line("last run", fmt::format("{} {}", info.last_run->id, to_string(info.last_run->status)));
     if (info.last_run->error) line("error", info.last_run->error->message);
   }
-  return text + "\n" + task.text + "\n";
+  text += "\n" + task.text + "\n";
+  for (std::size_t i = 0; i < task.steps.size(); ++i) {
+    const TaskStep& step = task.steps[i];
+    text += fmt::format("{}  {}. [{}] {}{}\n", i == 0 ? "\n" : "", i + 1, step.done ? "x" : " ",
+                        step.title, step.task_id.empty() ? "" : "  (" + step.task_id + ")");
+    if (!step.details.empty()) text += "         " + step.details + "\n";
+  }
+  return text;
+}
+
+void print_task(Context& context, const TaskInfo& info) {
+  if (context.json()) {
+    context.out().write(to_json(info) + "\n");
+  } else {
+    context.out().write_stored(task_text(info));
+  }
 }
 
 class Show : public Command {
@@ -190,16 +302,107 @@ class Show : public Command {
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
     SKEIN_ASSIGN(const TaskInfo info, tasks_of(desk).show(id_));
-    if (context.json()) {
-      context.out().write(to_json(info) + "\n");
-    } else {
-      context.out().write_stored(task_text(info));
-    }
+    print_task(context, info);
     return kExitDone;
   }
 
  private:
   std::string id_;
+};
+
+class Update : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "update",
+            .summary = "change a task, its steps or its owner",
+            .examples =
+                "  skein task update task-19beb43dddb3c47c --step \"Read the commits\" --step "
+                "\"Write\"\n"
+                "  skein task update task-19beb43dddb3c47c --done 1 --done 2\n"
+                "  skein task update task-19beb43dddb3c47c --owner critic --json\n",
+            .details =
+                "--step replaces the whole plan; --done and --undone mark steps by number. With "
+                "another agent as its\nowner the task goes on in a new thread of that agent, and "
+                "the old thread is closed. A task that\nhas ended is not changed."};
+  }
+  std::vector<Argument> arguments() override {
+    return {
+        task_argument(id_),
+        {.names = "--title", .value_name = "T", .help = "a short name", .set = into(change_.title)},
+        {.names = "--text",
+         .value_name = "TEXT",
+         .help = "what is to be done",
+         .set = into(change_.text)},
+        {.names = "--owner",
+         .value_name = "O",
+         .help = "an agent, or user",
+         .set = into(change_.owner)},
+        {.names = "--step",
+         .value_name = "S",
+         .help = "a step of the new plan; may be given again",
+         .set = into(steps_),
+         .repeated = true},
+        {.names = "--done",
+         .value_name = "N",
+         .help = "this step is done; may be given again",
+         .set = into_numbers(change_.done_steps),
+         .repeated = true},
+        {.names = "--undone",
+         .value_name = "N",
+         .help = "this step is not done; may be given again",
+         .set = into_numbers(change_.undone_steps),
+         .repeated = true}};
+  }
+
+  Outcome run(Context& context) override {
+    if (!steps_.empty()) change_.steps.emplace();
+    for (const std::string& title : steps_) change_.steps->push_back({.title = title});
+    if (!change_.title && !change_.text && !change_.owner && !change_.steps &&
+        change_.done_steps.empty() && change_.undone_steps.empty()) {
+      return wrong_usage(
+          "nothing is to be changed: give --title, --text, --owner, --step, --done "
+          "or --undone");
+    }
+    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
+    SKEIN_ASSIGN(const TaskInfo info, tasks_of(desk).update(id_, change_));
+    print_task(context, info);
+    return kExitDone;
+  }
+
+ private:
+  std::string id_;
+  TaskChange change_;
+  std::vector<std::string> steps_;
+};
+
+class Complete : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "complete",
+            .summary = "say that a task is done",
+            .examples =
+                "  skein task complete task-19beb43dddb3c47c\n"
+                "  skein task complete task-19beb43dddb3c47c --note \"Sent to the list\" --json\n",
+            .details =
+                "Closes its thread; `skein task history` lists it. A step of another task that was "
+                "handed to it is done as well."};
+  }
+  std::vector<Argument> arguments() override {
+    return {
+        task_argument(id_),
+        {.names = "--note", .value_name = "TEXT", .help = "how it was done", .set = into(note_)}};
+  }
+
+  Outcome run(Context& context) override {
+    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
+    SKEIN_ASSIGN(const TaskInfo info, tasks_of(desk).complete(id_, note_));
+    context.out().write(context.json() ? to_json(info) + "\n" : "completed " + id_ + "\n");
+    return kExitDone;
+  }
+
+ private:
+  std::string id_;
+  std::string note_;
 };
 
 class Cancel : public Command {
@@ -209,8 +412,8 @@ class Cancel : public Command {
             .summary = "stop a task for good",
             .examples = "  skein task cancel task-19beb43dddb3c47c\n",
             .details =
-                "Stops the run under way, in whatever process it is, and closes the thread. What "
-                "was written stays."};
+                "Stops the run under way, in whatever process it is, and closes the thread; so it "
+                "does with the tasks\nthat are parts of it. What was written stays."};
   }
   std::vector<Argument> arguments() override { return {task_argument(id_)}; }
 
@@ -232,7 +435,10 @@ CommandGroup task_commands() {
   group.commands.push_back(std::make_unique<Create>());
   group.commands.push_back(std::make_unique<RunTask>());
   group.commands.push_back(std::make_unique<List>());
+  group.commands.push_back(std::make_unique<History>());
   group.commands.push_back(std::make_unique<Show>());
+  group.commands.push_back(std::make_unique<Update>());
+  group.commands.push_back(std::make_unique<Complete>());
   group.commands.push_back(std::make_unique<Cancel>());
   return group;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <string>
 
+#include "api/recall.h"
 #include "api/threads.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -183,6 +184,10 @@ class Delete : public Command {
     }
     SKEIN_ASSIGN(const bool removed, manager->remove(manifest.id.str()));
     if (!removed) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    if (auto forgotten = forget_in_index(settings, *manager.store, manifest.id); !forgotten) {
+      print_notice("the index still has it until the next backfill: " + forgotten.error().message);
+    }
     if (context.json()) {
       context.out().write(
           JsonObject().add("threadId", manifest.id.str()).add("deleted", true).str() + "\n");

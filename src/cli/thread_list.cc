@@ -10,6 +10,7 @@
 #include "cli/thread_commands.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "skein/thread_manager.h"
 
 namespace skein {
 namespace {
@@ -22,11 +23,12 @@ class List : public Command {
             .examples =
                 "  skein thread list --agent support --status active\n"
                 "  skein thread list --meta customer=42 --meta tier=gold --json\n"
-                "  skein thread list --all --order oldest\n",
+                "  skein thread list --meta customer=42 --status active --count\n"
+                "  skein thread list --limit 20 --order oldest\n",
             .details =
-                "A VALUE that is JSON is compared as such: customer=42 finds the number, "
-                "customer='\"42\"' the text.\nWhere more threads follow, standard error says "
-                "how to go on."};
+                "Prints all that match; on a terminal the first 50, unless --all. A VALUE that is "
+                "JSON is compared as\nsuch: customer=42 finds the number, customer='\"42\"' the "
+                "text. Where more threads follow, standard\nerror says how to go on."};
   }
 
   std::vector<Argument> arguments() override {
@@ -46,19 +48,23 @@ class List : public Command {
                                 order_),
         {.names = "--limit",
          .value_name = "N",
-         .help = "at most so many (default 50)",
+         .help = "a page of at most so many (default: all; on a terminal 50)",
          .set = into(limit_)},
         {.names = "--after",
          .value_name = "CURSOR",
          .help = "go on where an earlier list ended",
          .set = into(query_.after)},
-        {.names = "--all", .help = "all of them, however many", .set = into(all_)},
+        {.names = "--all", .help = "all of them, on a terminal too", .set = into(all_)},
+        {.names = "--count", .help = "print only how many there are", .set = into(count_)},
     };
   }
 
   Outcome run(Context& context) override {
     if (all_ && limit_) return wrong_usage("--all and --limit exclude each other");
     if (limit_ == 0u) return wrong_usage("--limit must be at least 1");
+    if (count_ && (all_ || limit_ || !query_.after.empty())) {
+      return wrong_usage("--count counts all: it goes without --all, --limit and --after");
+    }
     if (query_.agent_id) {
       if (auto valid = check_agent_id(*query_.agent_id); !valid) {
         return wrong_usage(std::move(valid).error().message);
@@ -69,6 +75,8 @@ class List : public Command {
     if (store_exists(settings.store_url)) {
       SKEIN_ASSIGN_OR_FAIL(store, context.open(IfMissing::kRefuse));
     }
+    all_ = all_ || (!limit_ && (context.json() || !context.style().terminal));
+    if (count_) return print_count(context, store.get());
     return context.json() ? print_json(context, store.get()) : print_table(context, store.get());
   }
 
@@ -79,6 +87,16 @@ class List : public Command {
     const std::uint64_t limit =
         all_ ? std::numeric_limits<std::uint64_t>::max() : limit_.value_or(50);
     return list_threads(*store, query_, limit, sink);
+  }
+
+  Outcome print_count(Context& context, Store* store) {
+    std::uint64_t count = 0;
+    if (store != nullptr) {
+      SKEIN_ASSIGN(count, ThreadManager(*store).count(query_));
+    }
+    context.out().write(context.json() ? JsonObject().add("count", count).str() + "\n"
+                                       : std::to_string(count) + "\n");
+    return kExitDone;
   }
 
   Outcome print_json(Context& context, Store* store) {
@@ -124,6 +142,7 @@ class List : public Command {
   std::optional<ListOrder> order_;
   std::optional<std::uint64_t> limit_;
   bool all_ = false;
+  bool count_ = false;
 };
 
 }  // namespace

@@ -14,6 +14,20 @@ Triggers triggers_of(const Settings& settings, Store& store) {
   return {store, system_clock(), random_ids(), settings.signer};
 }
 
+void print_due(const TriggerInfo& info) {
+  const std::string zone = " (zone " + info.trigger.zone + ")";
+  if (!info.trigger.enabled) {
+    print_notice("disabled" + zone);
+  } else if (info.next) {
+    print_notice("due next at " + info.next->str() + zone);
+  }
+}
+
+Argument trigger_argument(std::string& id) {
+  return {
+      .names = "ID", .value_name = "ID", .help = "the trigger", .set = into(id), .required = true};
+}
+
 class Add : public Command {
  public:
   CommandInfo info() const override {
@@ -48,7 +62,7 @@ class Add : public Command {
              .required = true},
             {.names = "--zone",
              .value_name = "ZONE",
-             .help = "the time zone that the expression is meant in (default UTC)",
+             .help = "the time zone that the expression is meant in (default: the system's, TZ)",
              .set = into(trigger_.zone)},
             {.names = "--name",
              .value_name = "NAME",
@@ -67,7 +81,7 @@ class Add : public Command {
       context.out().write(to_json(info) + "\n");
     } else {
       context.out().write(trigger.id + "\n");
-      if (info.next) print_notice("due next at " + info.next->str());
+      print_due(info);
     }
     return kExitDone;
   }
@@ -105,7 +119,8 @@ class List : public Command {
                 {"ID", "NAME", "AGENT", "CRON", "ZONE", "NEXT", "LAST", "MISSED", "OVERDUE"});
     for (const TriggerInfo& info : infos) {
       const Trigger& trigger = info.trigger;
-      const std::string next = info.next              ? context.style().time(*info.next)
+      const std::string next = !trigger.enabled       ? "disabled"
+                               : info.next            ? context.style().time(*info.next)
                                : info.problem.empty() ? "never"
                                                       : info.problem;
       table.add({trigger.id, trigger.name.empty() ? "-" : trigger.name, trigger.agent_id,
@@ -118,6 +133,84 @@ class List : public Command {
   }
 };
 
+// Changes a trigger, and prints it.
+Outcome change_trigger(Context& context, const std::string& id, const TriggerChange& change,
+                       std::string_view done) {
+  SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+  SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
+  Triggers triggers = triggers_of(settings, *store);
+  SKEIN_TRY(triggers.update(id, change));
+  SKEIN_ASSIGN(const TriggerInfo info, triggers.show(id));
+  context.out().write(context.json() ? to_json(info) + "\n" : fmt::format("{} {}\n", done, id));
+  if (!context.json()) print_due(info);
+  return kExitDone;
+}
+
+class Edit : public Command {
+ public:
+  CommandInfo info() const override {
+    return {.name = "edit",
+            .summary = "change when a trigger is due, or what its agent is told",
+            .examples =
+                "  skein trigger edit trigger-19beb43dddb3c47c --cron \"0 8 * * *\"\n"
+                "  skein trigger edit trigger-19beb43dddb3c47c --zone Europe/Berlin --text \"What "
+                "is new today?\" --json\n",
+            .details = "What was due under the old schedule is not made up for."};
+  }
+  std::vector<Argument> arguments() override {
+    return {
+        trigger_argument(id_),
+        {.names = "--cron", .value_name = "CRON", .help = "when", .set = into(change_.cron)},
+        {.names = "--zone",
+         .value_name = "ZONE",
+         .help = "the time zone that the expression is meant in",
+         .set = into(change_.zone)},
+        {.names = "--text",
+         .value_name = "TEXT",
+         .help = "what the agent is told",
+         .set = into(change_.text)},
+        {.names = "--name", .value_name = "NAME", .help = "for people", .set = into(change_.name)}};
+  }
+
+  Outcome run(Context& context) override {
+    if (change_.empty()) {
+      return wrong_usage("nothing is to be changed: give --cron, --zone, --text or --name");
+    }
+    return change_trigger(context, id_, change_, "changed");
+  }
+
+ private:
+  std::string id_;
+  TriggerChange change_;
+};
+
+class Switch : public Command {
+ public:
+  explicit Switch(bool enabled) : enabled_(enabled) {}
+
+  CommandInfo info() const override {
+    if (enabled_) {
+      return {.name = "enable",
+              .summary = "let a trigger be due again",
+              .examples = "  skein trigger enable trigger-19beb43dddb3c47c\n",
+              .details = "What would have been due while it was disabled is not made up for."};
+    }
+    return {.name = "disable",
+            .summary = "keep a trigger from being due until it is enabled",
+            .examples = "  skein trigger disable trigger-19beb43dddb3c47c\n",
+            .details = "A run that it started goes on."};
+  }
+  std::vector<Argument> arguments() override { return {trigger_argument(id_)}; }
+
+  Outcome run(Context& context) override {
+    return change_trigger(context, id_, {.enabled = enabled_}, enabled_ ? "enabled" : "disabled");
+  }
+
+ private:
+  const bool enabled_;
+  std::string id_;
+};
+
 class Remove : public Command {
  public:
   CommandInfo info() const override {
@@ -125,13 +218,7 @@ class Remove : public Command {
             .summary = "forget a trigger; its threads and runs stay",
             .examples = "  skein trigger remove trigger-19beb43dddb3c47c\n"};
   }
-  std::vector<Argument> arguments() override {
-    return {{.names = "ID",
-             .value_name = "ID",
-             .help = "the trigger",
-             .set = into(id_),
-             .required = true}};
-  }
+  std::vector<Argument> arguments() override { return {trigger_argument(id_)}; }
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
@@ -152,6 +239,9 @@ CommandGroup trigger_commands() {
   CommandGroup group{"trigger", "agents that are run at times of the clock", {}};
   group.commands.push_back(std::make_unique<Add>());
   group.commands.push_back(std::make_unique<List>());
+  group.commands.push_back(std::make_unique<Edit>());
+  group.commands.push_back(std::make_unique<Switch>(true));
+  group.commands.push_back(std::make_unique<Switch>(false));
   group.commands.push_back(std::make_unique<Remove>());
   return group;
 }

@@ -230,6 +230,36 @@ std::int32_t TimeZone::Rule::offset_at(std::int64_t moment) const {
   return offset;
 }
 
+Result<std::string> TimeZone::system_name(const char* tz, const SystemFiles& files) {
+  const std::string prefix = files.folder + "/";
+  if (tz != nullptr) {
+    std::string name = tz;
+    if (name.starts_with(':')) name.erase(0, 1);
+    if (name.empty()) return std::string("UTC");  // so POSIX wants it
+    if (name.starts_with(prefix)) name.erase(0, prefix.size());
+    if (load(name, files.folder)) return name;
+    return fail(ErrorCode::kInvalid, "TZ is " + quote(tz) +
+                                         ", which is no name of a time zone such as "
+                                         "\"Europe/Berlin\": name the zone");
+  }
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path link = fs::read_symlink(files.localtime, error);
+  if (!error) {
+    const fs::path target = (fs::path(files.localtime).parent_path() / link).lexically_normal();
+    const std::string path = target.string();
+    if (path.starts_with(prefix) && load(path.substr(prefix.size()), files.folder)) {
+      return path.substr(prefix.size());
+    }
+  }
+  SKEIN_ASSIGN(const auto written, read_file(files.timezone, kMaxFileBytes));
+  if (written) {
+    const std::string name = written->substr(0, written->find_first_of(" \t\r\n"));
+    if (load(name, files.folder)) return name;
+  }
+  return std::string("UTC");
+}
+
 Result<TimeZone> TimeZone::load(std::string_view name, const std::string& folder) {
   const bool plain = std::all_of(name.begin(), name.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||

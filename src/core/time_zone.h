@@ -25,6 +25,15 @@ class TimeZone {
   // The contents of such a file. kDamaged when they are not.
   static Result<TimeZone> parse(std::string name, std::string_view bytes);
 
+  // The name of the zone that `tz` (the variable TZ, where it is set), the link `localtime` or the
+  // file `timezone` say, in this order; "UTC" where none does. kInvalid: `tz` is no name.
+  struct SystemFiles {
+    std::string localtime = "/etc/localtime";
+    std::string timezone = "/etc/timezone";
+    std::string folder = kFolder;
+  };
+  static Result<std::string> system_name(const char* tz, const SystemFiles& files);
+
   const std::string& name() const { return name_; }
 
   // Seconds that local time is ahead of UTC at that moment.

@@ -169,6 +169,7 @@ void RequestCall::run() { answer(handle()); }
 
 Reply RequestCall::handle() {
   return guarded(weak_from_this(), [this]() -> Reply {
+    if (matched->set->translate) SKEIN_TRY(matched->set->translate(*matched->route, request));
     SKEIN_TRY(front_.parts_.routes.check(*matched, request));
     if (!request.thread_id) {
       if (auto good = find_agent(); !good) return tl::unexpected(std::move(good.error()));

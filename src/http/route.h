@@ -101,6 +101,9 @@ struct RouteSet {
   bool in_openapi = true;
   // Whether parameters in a query that the route does not name are refused.
   bool strict_queries = true;
+  // Gives a request the names that its routes know, before it is checked; absent: it has them.
+  // Called again for the same request, it must change nothing.
+  std::function<Result<void>(const Route& route, Request& request)> translate = {};
   // Ends what its handlers have others do, and returns when nobody works on that any more. Called
   // when the server stops, while answers still go out.
   std::function<void()> stop = {};

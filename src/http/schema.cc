@@ -131,7 +131,11 @@ struct Schema::Node {
   Result<void> check_object(RawJson value, const std::string& place, int steps) const;
   Result<void> check_forms(const std::vector<const Node*>& forms, bool exactly_one, RawJson value,
                            const std::string& place, int steps) const;
+  static Result<void> check_which_form(const std::vector<const Node*>& forms, RawJson value,
+                                       const std::string& place);
   bool is_meant_by(RawJson value) const;
+  // Members that can have one value only, with that value.
+  void add_constants(std::map<std::string, std::vector<Json>>& constants) const;
 
   struct Document;
 };
@@ -408,6 +412,30 @@ bool Schema::Node::is_meant_by(RawJson value) const {
   return tells;
 }
 
+void Schema::Node::add_constants(std::map<std::string, std::vector<Json>>& constants) const {
+  for (const Node* part : all_of) part->add_constants(constants);
+  for (const Property& property : properties) {
+    if (property.node == nullptr || property.node->values.size() != 1) continue;
+    constants[property.name].push_back(property.node->values.front());
+  }
+}
+
+// Where a member tells all forms apart and has none of their values, that is what is wrong.
+Result<void> Schema::Node::check_which_form(const std::vector<const Node*>& forms, RawJson value,
+                                            const std::string& place) {
+  std::map<std::string, std::vector<Json>> constants;
+  for (const Node* form : forms) form->add_constants(constants);
+  const JsonFields fields(value);
+  for (const JsonFields::Field& field : fields.others()) {
+    const auto known = constants.find(field.name);
+    if (known == constants.end() || known->second.size() != forms.size()) continue;
+    Node choice;
+    choice.values = known->second;
+    SKEIN_TRY(choice.check(field.value, member_of(place, field.name), 0));
+  }
+  return {};
+}
+
 Result<void> Schema::Node::check_forms(const std::vector<const Node*>& forms, bool exactly_one,
                                        RawJson value, const std::string& place, int steps) const {
   std::size_t fitting = 0;
@@ -429,6 +457,7 @@ Result<void> Schema::Node::check_forms(const std::vector<const Node*>& forms, bo
   if (wanted != 0 && (wanted & types_of(value)) == 0) {
     return wrong(place, "must be " + words_for(wanted), value);
   }
+  SKEIN_TRY(check_which_form(forms, value, place));
   return wrong(place, "has none of the forms that it may have", value);
 }
 

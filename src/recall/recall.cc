@@ -10,6 +10,7 @@
 #include "core/processor_time.h"
 #include "core/try.h"
 #include "recall/index/indexer.h"
+#include "recall/index/orphan_lines.h"
 #include "recall/index/vector_filler.h"
 #include "recall/pending.h"
 #include "recall/searcher.h"
@@ -44,6 +45,9 @@ class Recall::Impl {
     SKEIN_TRY(do_all(work));
     if (work.counts.removed > 0) SKEIN_TRY(sweep());
     if (filler_) SKEIN_TRY(filler_->mend_files());
+    SKEIN_ASSIGN(const std::uint64_t orphans,
+                 remove_orphan_lines(store_, *file_, options_.vectors_folder, options.agent_id));
+    work.counts.removed += orphans;
     return result_of(work);
   }
 
@@ -52,6 +56,9 @@ class Recall::Impl {
     FollowResult result;
     SKEIN_TRY(indexer_.follow_feed(options.wait, work.counts));
     SKEIN_TRY(index_words(work));
+    if (work.counts.removed > 0) {
+      SKEIN_TRY(remove_orphan_lines(store_, *file_, options_.vectors_folder, {}));
+    }
     result.changes = work.counts.changes;
     result.events = work.counts.events;
     if (result.events > 0) vectors_missing_ = filler_.has_value();
@@ -82,6 +89,13 @@ class Recall::Impl {
     if (!filler_ || result.stopped) return result;
     SKEIN_ASSIGN(result.embedded, filler_->fill_thread(thread));
     return result;
+  }
+
+  Result<void> forget_thread(ThreadId thread) {
+    IndexCounts counts;
+    SKEIN_TRY(indexer_.forget_thread(thread, counts));
+    SKEIN_TRY(remove_orphan_lines(store_, *file_, options_.vectors_folder, {}));
+    return {};
   }
 
   Result<RecallStatus> status(const std::optional<std::string>& agent) {
@@ -218,6 +232,7 @@ Result<FollowResult> Recall::index_new(const FollowOptions& options) {
 Result<BackfillResult> Recall::index_thread(ThreadId thread, std::stop_token stop) {
   return impl_->index_thread(thread, stop);
 }
+Result<void> Recall::forget_thread(ThreadId thread) { return impl_->forget_thread(thread); }
 Result<std::uint64_t> Recall::lag() { return impl_->lag(); }
 
 Result<RecallStatus> Recall::status(const std::optional<std::string>& agent_id) {

@@ -17,7 +17,7 @@ namespace skein {
 namespace fs = std::filesystem;
 namespace {
 
-const std::vector<std::string> kBuiltins = {"recall", "work_items", "ask_agent"};
+const std::vector<std::string> kBuiltins = {"recall", "work_items", "ask_agent", "tasks"};
 
 constexpr std::int64_t kMaxSeconds = std::int64_t{7} * 24 * 3600;
 constexpr std::int64_t kMaxCount = 1'000'000'000;
@@ -120,7 +120,8 @@ class DefinitionParser {
     capabilities.builtin = inner.texts("builtin", kBuiltins.size());
     for (const std::string& name : capabilities.builtin) {
       if (std::find(kBuiltins.begin(), kBuiltins.end(), name) != kBuiltins.end()) continue;
-      inner.wrong("builtin", "has " + quote(name) + "; those are recall, work_items, ask_agent");
+      inner.wrong("builtin",
+                  "has " + quote(name) + "; those are recall, work_items, ask_agent, tasks");
     }
     capabilities.allow = patterns(inner, "allow");
     capabilities.confirm = patterns(inner, "confirm");

@@ -46,6 +46,8 @@ class Scheduler::Impl {
       auto trigger = parse_trigger(record);
       if (!trigger) {
         log(trigger.error().message);
+      } else if (!trigger->enabled) {
+        return true;
       } else if (record_counts(options_.signer.get(), kTriggers, record)) {
         triggers.push_back(std::move(*trigger));
       } else if (inert_.insert(record.key).second) {
@@ -90,7 +92,7 @@ class Scheduler::Impl {
     SKEIN_ASSIGN(const Schedule schedule, Schedule::of(trigger));
     SKEIN_ASSIGN(const auto last, last_firing(store_, trigger));
     const Timestamp now = clock_.now();
-    const Due due = due_between(schedule, last ? last->at : trigger.created_at, now);
+    const Due due = due_between(schedule, due_from(trigger, last), now);
     if (!due.latest) return due.next;
     const bool in_time = now.us - due.latest->us <= options_.grace.count() * 1000;
     Firing firing = last.value_or(Firing{});

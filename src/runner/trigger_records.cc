@@ -54,7 +54,10 @@ std::string trigger_json(const Trigger& trigger) {
   if (trigger.multitask != Multitask::kEnqueue) {
     object.add("multitask", to_string(trigger.multitask));
   }
-  return object.add("createdAt", trigger.created_at.str()).str();
+  if (!trigger.enabled) object.add("enabled", false);
+  object.add("createdAt", trigger.created_at.str());
+  if (trigger.since.is_set()) object.add("since", trigger.since.str());
+  return object.str();
 }
 
 Result<Trigger> parse_trigger(const Record& record) {
@@ -72,7 +75,9 @@ Result<Trigger> parse_trigger(const Record& record) {
   }
   trigger.multitask =
       parse_multitask(fields.take_string("multitask").value_or("")).value_or(Multitask::kEnqueue);
+  trigger.enabled = fields.take_bool("enabled").value_or(true);
   trigger.created_at = fields.take_time("createdAt").value_or(Timestamp{});
+  trigger.since = fields.take_time("since").value_or(Timestamp{});
   if (!check_agent_id(trigger.agent_id)) return damaged(record, "\"agentId\"");
   if (!trigger.created_at.is_set()) return damaged(record, "\"createdAt\"");
   return trigger;
@@ -132,6 +137,10 @@ Result<Schedule> Schedule::of(const Trigger& trigger) {
   SKEIN_ASSIGN(Cron cron, Cron::parse(trigger.cron));
   SKEIN_ASSIGN(TimeZone zone, TimeZone::load(trigger.zone));
   return Schedule{std::move(cron), std::move(zone)};
+}
+
+Timestamp due_from(const Trigger& trigger, const std::optional<Firing>& last) {
+  return std::max(last ? last->at : trigger.created_at, trigger.since);
 }
 
 Due due_between(const Schedule& schedule, Timestamp since, Timestamp now) {

@@ -33,6 +33,9 @@ struct Schedule {
   static Result<Schedule> of(const Trigger& trigger);
 };
 
+// The moment after which firings are due that were not dealt with.
+Timestamp due_from(const Trigger& trigger, const std::optional<Firing>& last);
+
 // What is due after `since` and up to `now`.
 struct Due {
   std::uint64_t count = 0;            // at most limits::kMaxCountedMissed

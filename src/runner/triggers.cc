@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <utility>
 
 #include "core/json_object.h"
@@ -24,6 +25,21 @@ Result<void> check_text(std::string_view what, std::string_view text, std::size_
                                        std::to_string(limit) + " bytes, got " + quote(text));
 }
 
+// What an agent is told at a firing: without it, every run would begin with nothing.
+Result<void> check_prompt(std::string_view text) {
+  SKEIN_TRY(check_text("text", text, limits::kMaxTriggerTextBytes));
+  if (text.find_first_not_of(" \t\r\n") != std::string_view::npos) return {};
+  return fail(
+      ErrorCode::kInvalid,
+      "the text of a trigger, which its agent is told, must not be blank, got " + quote(text));
+}
+
+Result<void> check_schedule(Trigger& trigger) {
+  SKEIN_ASSIGN(const Schedule schedule, Schedule::of(trigger));
+  trigger.cron = schedule.cron.text();
+  return {};
+}
+
 Result<TriggerInfo> info_of(Store& store, const RecordSigner* signer, const Record& record,
                             Trigger trigger, Timestamp now) {
   TriggerInfo info{.trigger = std::move(trigger)};
@@ -37,7 +53,8 @@ Result<TriggerInfo> info_of(Store& store, const RecordSigner* signer, const Reco
     info.problem = schedule.error().message;
     return info;
   }
-  const Due due = due_between(*schedule, info.last ? info.last->at : info.trigger.created_at, now);
+  if (!info.trigger.enabled) return info;
+  const Due due = due_between(*schedule, due_from(info.trigger, info.last), now);
   info.next = due.next;
   info.overdue = due.count;
   return info;
@@ -55,9 +72,11 @@ Result<Record> get_trigger(Store& store, std::string_view id) {
 
 }  // namespace
 
+Result<std::string> system_zone() { return TimeZone::system_name(std::getenv("TZ"), {}); }
+
 Result<Trigger> Triggers::add(const NewTrigger& wanted) {
   SKEIN_TRY(check_agent_id(wanted.agent_id));
-  SKEIN_TRY(check_text("text", wanted.text, limits::kMaxTriggerTextBytes));
+  SKEIN_TRY(check_prompt(wanted.text));
   SKEIN_TRY(check_text("name", wanted.name, limits::kMaxTriggerNameBytes));
   SKEIN_TRY(
       check_optional_object("kwargs of a trigger", wanted.kwargs, limits::kMaxTriggerKwargsBytes));
@@ -70,10 +89,13 @@ Result<Trigger> Triggers::add(const NewTrigger& wanted) {
   trigger.text = wanted.text;
   trigger.cron = wanted.cron;
   trigger.zone = wanted.zone;
+  if (trigger.zone.empty()) {
+    SKEIN_ASSIGN(trigger.zone, system_zone());
+  }
+  trigger.enabled = wanted.enabled;
   trigger.kwargs = wanted.kwargs;
   trigger.multitask = wanted.multitask;
-  SKEIN_ASSIGN(const Schedule schedule, Schedule::of(trigger));
-  trigger.cron = schedule.cron.text();
+  SKEIN_TRY(check_schedule(trigger));
   std::size_t count = 0;
   SKEIN_TRY(scan_prefix(store_, kTriggers, "",
                         [&](const Record&) { return ++count < limits::kMaxTriggers; }));
@@ -109,6 +131,38 @@ Result<TriggerInfo> Triggers::show(std::string_view id) {
   return info_of(store_, signer_.get(), record, std::move(trigger), clock_.now());
 }
 
+Result<Trigger> Triggers::update(std::string_view id, const TriggerChange& change) {
+  if (change.text) SKEIN_TRY(check_prompt(*change.text));
+  if (change.name) SKEIN_TRY(check_text("name", *change.name, limits::kMaxTriggerNameBytes));
+  const bool only_disables =
+      change.enabled == false && !change.cron && !change.zone && !change.text && !change.name;
+  Trigger trigger;
+  SKEIN_TRY(write_again_on_conflict(store_, [&]() -> Result<std::vector<RecordWrite>> {
+    SKEIN_ASSIGN(const Record record, get_trigger(store_, id));
+    SKEIN_ASSIGN(trigger, parse_trigger(record));
+    // What nobody signed must not become signed by the way.
+    const bool counts = record_counts(signer_.get(), kTriggers, record);
+    if (!counts && !only_disables) {
+      return tl::unexpected(record_is_inert(*signer_, "trigger " + quote(trigger.id)));
+    }
+    const Trigger before = trigger;
+    if (change.cron) trigger.cron = *change.cron;
+    if (change.zone) trigger.zone = *change.zone;
+    if (change.text) trigger.text = *change.text;
+    if (change.name) trigger.name = *change.name;
+    if (change.enabled) trigger.enabled = *change.enabled;
+    if (change.cron || change.zone) SKEIN_TRY(check_schedule(trigger));
+    const bool begins_anew = trigger.cron != before.cron || trigger.zone != before.zone ||
+                             (trigger.enabled && !before.enabled);
+    if (begins_anew) trigger.since = clock_.now();
+    if (trigger_json(trigger) == trigger_json(before)) return std::vector<RecordWrite>();
+    SKEIN_ASSIGN(RecordWrite write, put_signed(counts ? signer_.get() : nullptr, kTriggers,
+                                               trigger.id, trigger_json(trigger), record.version));
+    return std::vector{std::move(write)};
+  }));
+  return trigger;
+}
+
 Result<Trigger> Triggers::remove(std::string_view id) {
   SKEIN_ASSIGN(const Record record, get_trigger(store_, id));
   SKEIN_ASSIGN(Trigger trigger, parse_trigger(record));
@@ -125,6 +179,7 @@ std::string to_json(const TriggerInfo& info) {
   std::string object = trigger_json(info.trigger);
   object.pop_back();
   JsonObject more;
+  if (info.trigger.enabled) more.add("enabled", true);
   if (info.next) more.add("next", info.next->str());
   if (info.last) {
     std::string last = firing_json(*info.last, "");

@@ -198,7 +198,8 @@ Result<bool> apply_update(Manifest& manifest, const ManifestPatch& patch,
     merged.agent_id = *options.agent_id;
     merged.parent.reset();  // forks have the agent of their parent
   }
-  const bool changed = !same_json(Json::trusted(to_json(manifest)), Json::trusted(to_json(merged)));
+  const bool changed =
+      !same_json(Json::trusted(whole_json(manifest)), Json::trusted(whole_json(merged)));
   if (changed) manifest = std::move(merged);
   return changed;
 }

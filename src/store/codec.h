@@ -64,9 +64,15 @@ void append_manifest_open(std::string& out, const Manifest& manifest);
 
 // Sets the fields of the manifest from a stored object. `store_fields` are names that the store
 // added for itself; they are skipped. Unknown fields are kept. kDamaged if it does not meet the
-// schema. Does not set id, version, last_seq.
+// schema. Does not set id, version, last_seq. kOptional leaves agent_id empty where the object has
+// no "agentId": older programs wrote none, and the folder says whose the thread is.
+enum class AgentField { kRequired, kOptional };
 Result<Manifest> read_manifest(std::string_view text,
-                               const std::vector<std::string_view>& store_fields = {});
+                               const std::vector<std::string_view>& store_fields = {},
+                               AgentField agent = AgentField::kRequired);
+
+// Every member that the store keeps: unlike to_json, with those that no frontend shows.
+std::string whole_json(const Manifest& manifest);
 
 // The manifest with the patch merged onto it, validated (kInvalid).
 enum class PatchFor { kCreate, kUpdate };

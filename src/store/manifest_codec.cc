@@ -302,8 +302,8 @@ void append_pins(std::string& out, const std::vector<Seq>& pins) {
   out += ']';
 }
 
-// All members, after an opening brace.
-void append_members(std::string& out, const Manifest& manifest) {
+// All members but the unknown ones, after an opening brace.
+void append_known_members(std::string& out, const Manifest& manifest) {
   append_text(out, "agentId", manifest.agent_id);
   append_text(out, "sessionId", manifest.session_id);
   append_text(out, "taskId", manifest.task_id);
@@ -328,7 +328,19 @@ void append_members(std::string& out, const Manifest& manifest) {
   }
   append_text(out, "alias", manifest.alias);
   if (!manifest.pins.empty()) append_pins(out, manifest.pins);
+}
+
+void append_members(std::string& out, const Manifest& manifest) {
+  append_known_members(out, manifest);
   append_extra_members(out, manifest.extra);
+}
+
+std::string json_of(const Manifest& manifest, const Json& extra) {
+  std::string out = "{\"threadId\":\"" + manifest.id.str() + "\"";
+  append_known_members(out, manifest);
+  append_extra_members(out, extra);
+  out += '}';
+  return out;
 }
 
 bool may_write(const KnownField& field, PatchFor purpose) {
@@ -337,7 +349,7 @@ bool may_write(const KnownField& field, PatchFor purpose) {
 }
 
 Result<void> check_manifest_size(const Manifest& manifest) {
-  const std::size_t size = to_json(manifest).size();
+  const std::size_t size = json_of(manifest, manifest.extra).size();
   if (size <= limits::kMaxManifestBytes) return {};
   return fail(ErrorCode::kInvalid, "manifest must be at most " +
                                        std::to_string(limits::kMaxManifestBytes) + " bytes, got " +
@@ -361,12 +373,16 @@ Result<ThreadStatus> parse_status(std::string_view text) {
               "status must be active, paused, closed or archived, got " + quote(text));
 }
 
-std::string to_json(const Manifest& manifest) {
-  std::string out = "{\"threadId\":\"" + manifest.id.str() + "\"";
-  append_members(out, manifest);
-  out += '}';
-  return out;
+Json shown_extra(const Manifest& manifest) {
+  if (manifest.extra.text().find("channel") == std::string::npos) return manifest.extra;
+  std::vector<Unknown> fields = unknown_fields(manifest.extra);
+  set_unknown(fields, "channel", {});
+  return pack_unknown(fields);
 }
+
+std::string to_json(const Manifest& manifest) { return json_of(manifest, shown_extra(manifest)); }
+
+std::string whole_json(const Manifest& manifest) { return json_of(manifest, manifest.extra); }
 
 void append_manifest_open(std::string& out, const Manifest& manifest) {
   out += '{';
@@ -374,7 +390,8 @@ void append_manifest_open(std::string& out, const Manifest& manifest) {
 }
 
 Result<Manifest> read_manifest(std::string_view text,
-                               const std::vector<std::string_view>& store_fields) {
+                               const std::vector<std::string_view>& store_fields,
+                               AgentField agent) {
   const auto damaged = [](std::string reason) {
     return fail(ErrorCode::kDamaged, "manifest: " + std::move(reason));
   };
@@ -399,7 +416,9 @@ Result<Manifest> read_manifest(std::string_view text,
       return damaged(set.error().message);
     }
   }
-  if (manifest.agent_id.empty()) return damaged("agentId must be a string, got nothing");
+  if (manifest.agent_id.empty() && agent == AgentField::kRequired) {
+    return damaged("agentId must be a string, got nothing");
+  }
   if (!manifest.created_at.is_set())
     return damaged("createdAt must be an ISO 8601 timestamp, got nothing");
   if (!manifest.updated_at.is_set()) manifest.updated_at = manifest.created_at;

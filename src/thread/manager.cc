@@ -102,7 +102,27 @@ Result<std::optional<Manifest>> ThreadManager::get(std::string_view thread) {
   return store_.get(ref);
 }
 
-Result<ThreadPage> ThreadManager::list(const ListQuery& query) { return store_.list(query); }
+Result<std::vector<Manifest>> ThreadManager::list(ListQuery query) {
+  query.limit = limits::kMaxPageSize;
+  query.after.clear();
+  std::vector<Manifest> all;
+  do {
+    SKEIN_ASSIGN(ThreadPage page, store_.list(query));
+    std::move(page.threads.begin(), page.threads.end(), std::back_inserter(all));
+    query.after = std::move(page.next);
+  } while (!query.after.empty());
+  return all;
+}
+
+Result<std::uint64_t> ThreadManager::count(ListQuery query) {
+  query.limit = 1;
+  query.after.clear();
+  query.with_total = true;
+  SKEIN_ASSIGN(const ThreadPage page, store_.list(query));
+  return page.total.value_or(page.threads.size());
+}
+
+Result<ThreadPage> ThreadManager::page(const ListQuery& query) { return store_.list(query); }
 
 Result<ThreadMessage> ThreadManager::add_message(std::string_view thread,
                                                  const NewMessage& message) {

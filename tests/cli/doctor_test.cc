@@ -165,5 +165,17 @@ TEST_F(DoctorOfSetups, NamesTheModelOfRecallOrWhyThereIsNone) {
             "problem");
 }
 
+TEST_F(DoctorOfFiles, ReportsAnIdThatTwoAgentsHave) {
+  const std::string id = workspace_.create({"--message", "one"});
+  workspace_.write("store/other/threads/" + id + ".jsonl", workspace_.read(file_of(id)));
+  const Ran ran = workspace_.run({"doctor", "--json"});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_EQ(ran.json().at("health").as_string(), "broken");
+  const auto finding = ran.json().at("findings").as_array().at(0);
+  EXPECT_EQ(finding.at("threadId").as_string(), boost::json::string(id));
+  EXPECT_THAT(std::string(finding.at("what").as_string()),
+              testing::AllOf(HasSubstr("default"), HasSubstr("other")));
+}
+
 }  // namespace
 }  // namespace skein::test

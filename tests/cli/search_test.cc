@@ -121,7 +121,21 @@ TEST_P(Searching, RemovesWhatIsGone) {
             0u);
   const auto result = words_only({"backfill", "--json"}).json();
   EXPECT_EQ(result.at("embedded").as_int64(), 0);
-  EXPECT_EQ(result.at("cleaned").as_int64(), 1);
+  EXPECT_EQ(result.at("cleaned").as_int64(), 0) << "deleting took it out of the index at once";
+}
+
+TEST_P(Searching, ForgetsTheVectorsOfADeletedThreadAtOnce) {
+  if (GetParam() != "jsonl") GTEST_SKIP() << "has no files of vectors";
+  const std::string id = thread_with("A heron stood there.");
+  const std::string other = thread_with("It flew away.");
+  const auto line = [](const std::string& thread) {
+    return "{\"threadId\":\"" + thread +
+           "\",\"messageIndex\":0,\"role\":\"user\",\"text\":\"x\",\"embedding\":[1],"
+           "\"timestamp\":\"2026-01-01T00:00:00.000Z\"}\n";
+  };
+  workspace_.write("store/support/embeddings.jsonl", line(id) + line(other));
+  ASSERT_EQ(workspace_.run({"thread", "delete", id, "--yes"}).code, 0);
+  EXPECT_EQ(workspace_.read("store/support/embeddings.jsonl"), line(other));
 }
 
 INSTANTIATE_ON_EVERY_BACKEND(Searching);

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <boost/json/parse.hpp>
+
 #include "program.h"
 #include "skein/store.h"
 #include "support/builders.h"
@@ -282,6 +284,76 @@ TEST_P(ThreadCommands, DeleteRemovesTheThreadAndAsksBefore) {
   const std::string other = workspace_.create();
   const Ran json = workspace_.run({"thread", "delete", other, "--yes", "--json"});
   EXPECT_EQ(json.out, "{\"threadId\":\"" + other + "\",\"deleted\":true}\n");
+}
+
+class ThreadsOfOlderPrograms : public testing::Test {
+ protected:
+  void SetUp() override {
+    workspace_.write(
+        "store/writer/threads/a1b2c3d4e5f6.jsonl",
+        R"({"channel":"telegram","mood":"blue","createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"}
+{"role":"user","text":"legacy","timestamp":"2026-01-01T00:00:01Z"}
+)");
+  }
+
+  Workspace workspace_{"jsonl"};
+};
+
+TEST_F(ThreadsOfOlderPrograms, ShowEverythingButTheChannel) {
+  for (const std::vector<std::string>& arguments :
+       std::vector<std::vector<std::string>>{{"thread", "show", "a1b2c3d4e5f6"},
+                                             {"thread", "show", "a1b2c3d4e5f6", "--json"},
+                                             {"thread", "list", "--json"}}) {
+    const Ran ran = workspace_.run(arguments);
+    ASSERT_EQ(ran.code, 0) << ran;
+    EXPECT_THAT(ran.out, testing::Not(HasSubstr("telegram")));
+    EXPECT_THAT(ran.out, HasSubstr("blue"));
+    EXPECT_THAT(ran.out, HasSubstr("writer"));
+  }
+  ASSERT_EQ(workspace_.run({"thread", "update", "a1b2c3d4e5f6", "--title", "New"}).code, 0);
+  EXPECT_THAT(workspace_.read("store/writer/threads/a1b2c3d4e5f6.jsonl"),
+              HasSubstr(R"("channel":"telegram")"))
+      << "the file keeps it";
+  EXPECT_THAT(workspace_.run({"export", "a1b2c3d4e5f6"}).out, HasSubstr("telegram"));
+}
+
+TEST_F(ThreadsOfOlderPrograms, HaveTheTimeOfTheirLastRunInLineOne) {
+  ASSERT_EQ(workspace_.run({"run", "echo", "Hello"}).code, 0);
+  const auto threads = workspace_.run({"thread", "list", "--agent", "echo", "--json"}).json();
+  const auto& thread = threads.as_array().at(0);
+  const std::string id(thread.at("threadId").as_string());
+  const std::string content = workspace_.read("store/echo/threads/" + id + ".jsonl");
+  const auto line = boost::json::parse(content.substr(0, content.find("  ")));
+  EXPECT_EQ(line.at("updatedAt"), thread.at("updatedAt"));
+  EXPECT_EQ(line.at("updatedAt").as_string(),
+            workspace_.events(id).back().at("timestamp").as_string());
+}
+
+class ThreadsInNumbers : public OnEveryBackend {
+ protected:
+  void SetUp() override {
+    for (int i = 0; i < 53; ++i) workspace_.create({"--meta", "user_id=u-1"});
+    workspace_.create({"--meta", "user_id=u-2"});
+  }
+};
+INSTANTIATE_ON_EVERY_BACKEND(ThreadsInNumbers);
+
+TEST_P(ThreadsInNumbers, AreAllListedAndCountedAndPagedOnRequest) {
+  const std::vector<std::string> list = {"thread", "list", "--meta", "user_id=u-1"};
+  const auto with = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments = list;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return workspace_.run(arguments);
+  };
+  EXPECT_EQ(with({"--json"}).json().as_array().size(), 53U);
+  EXPECT_EQ(with({"--count"}).out, "53\n");
+  EXPECT_EQ(with({"--count", "--json"}).json().at("count"), 53);
+  const Ran page = with({"--limit", "50", "--json"});
+  EXPECT_EQ(page.json().as_array().size(), 50U);
+  EXPECT_THAT(page.err, HasSubstr("next"));
+  const Ran terminal = workspace_.run_on_terminal(list);
+  EXPECT_THAT(terminal.out + terminal.err, HasSubstr("more threads follow"));
+  EXPECT_EQ(with({"--count", "--limit", "3"}).code, 2);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ class ActiveThreads : public StoreContract {
   std::size_t active() {
     ListQuery query;
     query.status = ThreadStatus::kActive;
-    return must(manager_.list(query)).threads.size();
+    return must(manager_.list(query)).size();
   }
 
   ThreadManager manager_{store(), options(2)};

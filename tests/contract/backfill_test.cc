@@ -1,9 +1,11 @@
 #include <atomic>
+#include <boost/json.hpp>
 #include <fstream>
 #include <sstream>
 #include <thread>
 
 #include "contract/recall_fixture.h"
+#include "core/sqlite.h"
 
 namespace skein::test {
 namespace {
@@ -293,8 +295,10 @@ TEST_P(VectorFiles, HaveALineForEachMessage) {
   ASSERT_THAT(lines(), SizeIs(2));
   EXPECT_THAT(lines()[1],
               testing::StartsWith("{\"threadId\":\"" + thread.id.str() +
-                                  "\",\"seq\":2,\"role\":\"assistant\",\"timestamp\":"));
-  EXPECT_THAT(lines()[1], testing::HasSubstr("\"model\":\"words/1/64\",\"scale\":"));
+                                  "\",\"messageIndex\":1,\"role\":\"assistant\",\"text\":\"two\","
+                                  "\"embedding\":["));
+  EXPECT_THAT(lines()[1], testing::HasSubstr("],\"timestamp\":\"20"));
+  EXPECT_THAT(lines()[1], testing::EndsWith("\"seq\":2,\"model\":\"words/1/64\"}"));
   EXPECT_TRUE(Json::parse_object(lines()[1]).has_value());
   must_append(store(), thread.id, message("three"));
   backfill();
@@ -323,6 +327,112 @@ TEST_P(VectorFiles, AreMendedAndKeepTheLinesOfOthers) {
   thread_with({"three"});
   backfill();
   EXPECT_THAT(lines(), SizeIs(3));
+}
+
+// The schema of the program that the file is shared with.
+void expect_foreign_schema(const std::string& line) {
+  const auto json = boost::json::parse(line);
+  EXPECT_TRUE(json.at("threadId").is_string());
+  EXPECT_TRUE(json.at("messageIndex").is_int64());
+  EXPECT_TRUE(json.at("role") == "user" || json.at("role") == "assistant");
+  EXPECT_TRUE(json.at("text").is_string());
+  EXPECT_TRUE(json.at("timestamp").is_string());
+  for (const auto& value : json.at("embedding").as_array()) EXPECT_TRUE(value.is_number());
+  EXPECT_EQ(json.at("embedding").as_array().size(), 64U);
+}
+
+TEST_P(VectorFiles, CountMessagesAsTheLinesOfTheThreadDo) {
+  recall_ = open_recall(&embedder_);
+  Event tool;
+  tool.payload = ToolUse{"clock", Json::trusted("{}")};
+  const Manifest thread = create_thread(store(), "agent",
+                                        {message("system words", Role::kSystem), message("one"),
+                                         tool, message("left behind", Role::kAssistant)});
+  Event edited = message("two", Role::kAssistant);
+  edited.base = 3;
+  must_append(store(), thread.id, edited);
+  backfill();
+  must_append(store(), thread.id, message("three"));
+  backfill();
+  std::vector<std::pair<std::string, std::int64_t>> counted;
+  for (const std::string& line : lines()) {
+    expect_foreign_schema(line);
+    const auto json = boost::json::parse(line);
+    counted.emplace_back(json.at("text").as_string(), json.at("messageIndex").as_int64());
+  }
+  EXPECT_THAT(counted,
+              testing::UnorderedElementsAre(testing::Pair("one", 0), testing::Pair("two", 2),
+                                            testing::Pair("three", 3)));
+}
+
+TEST_P(VectorFiles, OfVersionOneAreWrittenAnew) {
+  recall_ = open_recall(&embedder_);
+  const Manifest thread = thread_with({"one", "two"});
+  backfill();
+  std::string old;
+  for (int seq = 1; seq <= 2; ++seq) {
+    old += "{\"threadId\":\"" + thread.id.str() + "\",\"seq\":" + std::to_string(seq) +
+           ",\"role\":\"user\",\"timestamp\":\"2026-01-01T00:00:00.000Z\",\"model\":\"words/1/64\","
+           "\"scale\":0.5,\"vector\":[1,2]}\n";
+  }
+  // As that version left it: as long as the index says.
+  const auto length = std::filesystem::file_size(file());
+  ASSERT_LE(old.size(), length);
+  old.insert(old.size() - 1, std::string(length - old.size(), ' '));
+  std::ofstream(file(), std::ios::trunc) << old;
+  backfill();
+  EXPECT_THAT(lines()[0], testing::HasSubstr("scale")) << "it looks as it should";
+  must(must(Database::open(index_path(), 1000))
+           .execute("DELETE FROM state WHERE name = 'vectors_format'"));
+  backfill();
+  ASSERT_THAT(lines(), SizeIs(2));
+  for (const std::string& line : lines()) expect_foreign_schema(line);
+}
+
+TEST_P(VectorFiles, LoseLinesOfOthersWhoseThreadIsGoneAndCountThem) {
+  const Manifest stays = thread_with({"one"});
+  const auto foreign = [](const std::string& thread) {
+    return "{\"threadId\":\"" + thread +
+           "\",\"messageIndex\":0,\"role\":\"user\",\"text\":\"x\",\"embedding\":[0.5],"
+           "\"timestamp\":\"2026-01-01T00:00:00.000Z\"}\n";
+  };
+  std::filesystem::create_directories(file().parent_path());
+  std::ofstream(file()) << foreign("ffffffffffff") << foreign(stays.id.str())
+                        << foreign("eeeeeeeeeeee") << "{\"someone\":\"else\"}\n";
+  EXPECT_EQ(backfill().cleaned, 2U) << "without a model, too";
+  EXPECT_THAT(lines(), SizeIs(2));
+  EXPECT_EQ(backfill().cleaned, 0U);
+  recall_ = open_recall(&embedder_);
+  backfill();
+  EXPECT_THAT(lines(), SizeIs(3));
+}
+
+TEST_P(VectorFiles, LoseTheLinesOfAThreadThatIsForgottenAtOnce) {
+  recall_ = open_recall(&embedder_);
+  const Manifest gone = thread_with({"one", "two"});
+  const Manifest stays = thread_with({"three"});
+  backfill();
+  must(recall().forget_thread(gone.id));
+  EXPECT_THAT(lines(), SizeIs(3)) << "it is still there";
+  must(store().remove(gone.id));
+  must(recall().forget_thread(gone.id));
+  ASSERT_THAT(lines(), SizeIs(1));
+  EXPECT_THAT(lines()[0], testing::HasSubstr(stays.id.str()));
+  EXPECT_EQ(must(recall().status()).messages, 1U);
+  EXPECT_EQ(must(recall().status()).with_vectors, 1U);
+  must_append(store(), stays.id, message("four"));
+  backfill();
+  EXPECT_THAT(lines(), SizeIs(2));
+}
+
+TEST_P(VectorFiles, LoseTheLinesOfARemovedThreadAsTheFeedTells) {
+  recall_ = open_recall(&embedder_);
+  const Manifest gone = thread_with({"one", "two"});
+  thread_with({"three"});
+  backfill();
+  must(store().remove(gone.id));
+  must(recall().index_new({}));
+  EXPECT_THAT(lines(), SizeIs(1));
 }
 
 }  // namespace

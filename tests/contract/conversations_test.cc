@@ -166,13 +166,31 @@ TEST_P(Conversations, AreListedByMetadataStatusAndAgent) {
   must(manager_.close(closed));
   ListQuery query;
   query.metadata = {{"user_id", json(R"("user-123")")}};
-  EXPECT_THAT(must(manager_.list(query)).threads, SizeIs(2));
+  EXPECT_THAT(must(manager_.list(query)), SizeIs(2));
   query.status = ThreadStatus::kActive;
-  const auto active = must(manager_.list(query)).threads;
+  const auto active = must(manager_.list(query));
   ASSERT_THAT(active, SizeIs(1));
   EXPECT_EQ(active[0].id.str(), ours);
   query.agent_id = "other";
-  EXPECT_THAT(must(manager_.list(query)).threads, IsEmpty());
+  EXPECT_THAT(must(manager_.list(query)), IsEmpty());
+}
+
+TEST_P(Conversations, AreListedAndCountedHoweverManyThereAre) {
+  constexpr std::size_t kThreads = 53;  // more than a page has by itself
+  for (std::size_t i = 0; i < kThreads; ++i) start(conversation(R"({"user_id":"user-123"})"));
+  const std::string closed = start(conversation(R"({"user_id":"user-123"})"));
+  must(manager_.close(closed));
+  ListQuery query;
+  query.metadata = {{"user_id", json(R"("user-123")")}};
+  query.status = ThreadStatus::kActive;
+  EXPECT_THAT(must(manager_.list(query)), SizeIs(kThreads));
+  EXPECT_EQ(must(manager_.count(query)), kThreads);
+  EXPECT_EQ(must(manager_.count()), kThreads + 1);
+  const ThreadPage page = must(manager_.page(query));
+  EXPECT_THAT(page.threads, SizeIs(50));
+  query.after = page.next;
+  EXPECT_THAT(must(manager_.page(query)).threads, SizeIs(3));
+  EXPECT_THAT(must(manager_.list(query)), SizeIs(kThreads)) << "from the first on";
 }
 
 TEST_P(Conversations, PinAndUnpinEventsInAnyOrderAndAsOftenAsOneLikes) {

@@ -150,7 +150,7 @@ TEST_P(SeedSamples, PersistenceAndThreadsOfAUser) {
   ListQuery query;
   query.metadata = {{"user_id", Json::string("user-123")}};
   query.status = ThreadStatus::kActive;
-  EXPECT_THAT(must(manager_.list(query)).threads, SizeIs(1));
+  EXPECT_THAT(must(manager_.list(query)), SizeIs(1));
 }
 
 TEST_P(SeedSamples, ThreadLimits) {

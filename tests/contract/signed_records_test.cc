@@ -227,6 +227,10 @@ TEST_P(SignedRecords, TriggersOfOthersNeverFire) {
                           }),
             2)
       << "once for each, not once for each tick";
+  EXPECT_TRUE(fails(triggers.update(hostile.id, {.text = "mine now"}), ErrorCode::kConflict));
+  EXPECT_TRUE(fails(triggers.update(hostile.id, {.enabled = true}), ErrorCode::kConflict));
+  EXPECT_FALSE(must(triggers.update(hostile.id, {.enabled = false})).enabled);
+  EXPECT_FALSE(must(triggers.show(hostile.id)).problem.empty()) << "disabling signs nothing";
   must(triggers.remove(hostile.id));
   EXPECT_THAT(must(triggers.list()), SizeIs(2));
 }

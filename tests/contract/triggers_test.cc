@@ -213,6 +213,8 @@ TEST_P(TriggerContract, RefusesWhatCanNeverBeDue) {
   EXPECT_TRUE(refused({"agent", "@daily", "x", "Mars/Base"}, ErrorCode::kNotFound, "Mars/Base"));
   EXPECT_TRUE(refused({"a b", "@daily", "x"}, ErrorCode::kInvalid, "a b"));
   EXPECT_TRUE(refused({"agent", "@daily", "\xFF"}, ErrorCode::kInvalid, "text"));
+  EXPECT_TRUE(refused({"agent", "@daily", ""}, ErrorCode::kInvalid, "blank"));
+  EXPECT_TRUE(refused({"agent", "@daily", " \n"}, ErrorCode::kInvalid, "blank"));
   EXPECT_TRUE(
       refused({"agent", "@daily", "x", "UTC", std::string(101, 'n')}, ErrorCode::kInvalid, "100"));
   EXPECT_THAT(must(triggers_.list()), IsEmpty());
@@ -236,6 +238,59 @@ TEST_P(TriggerContract, IsServedByAThreadUntilItShallStop) {
   serving.request_stop();
   serving.join();
   EXPECT_EQ(runs(), 1U);
+}
+
+TEST_P(TriggerContract, IsMeantInTheZoneOfTheSystemUnlessItNamesOne) {
+  const char* before = std::getenv("TZ");
+  const std::string kept = before != nullptr ? before : "";
+  ::setenv("TZ", "Asia/Kathmandu", 1);
+  EXPECT_EQ(must(triggers_.add({"agent", "@daily", "x"})).zone, "Asia/Kathmandu");
+  ::setenv("TZ", "CET-1CEST", 1);
+  EXPECT_TRUE(fails(triggers_.add({"agent", "@daily", "x"}), ErrorCode::kInvalid, {"CET-1CEST"}));
+  EXPECT_EQ(must(triggers_.add({"agent", "@daily", "x", "Europe/Berlin"})).zone, "Europe/Berlin");
+  before != nullptr ? ::setenv("TZ", kept.c_str(), 1) : ::unsetenv("TZ");
+}
+
+TEST_P(TriggerContract, IsNeverDueWhileItIsDisabled) {
+  const Trigger trigger = add("* * * * *");
+  must(triggers_.update(trigger.id, {.enabled = false}));
+  EXPECT_FALSE(must(triggers_.show(trigger.id)).next);
+  EXPECT_EQ(boost::json::parse(to_json(must(triggers_.show(trigger.id)))).at("enabled"), false);
+  clock().advance(1h);
+  tick();
+  EXPECT_FALSE(must(triggers_.show(trigger.id)).last);
+  EXPECT_EQ(must(triggers_.show(trigger.id)).overdue, 0U);
+  must(triggers_.update(trigger.id, {.enabled = true}));
+  tick();
+  EXPECT_FALSE(must(triggers_.show(trigger.id)).last)
+      << "what was due meanwhile is not made up for";
+  clock().advance(1min);
+  tick();
+  EXPECT_EQ(must(triggers_.show(trigger.id)).last->started, 1U);
+  EXPECT_EQ(must(triggers_.show(trigger.id)).last->missed, 0U);
+}
+
+TEST_P(TriggerContract, IsChangedAndBeginsAnewWithItsNewSchedule) {
+  const Trigger trigger = add("0 9 * * *");
+  clock().advance(24h);
+  tick();
+  const auto before = must(triggers_.show(trigger.id)).last;
+  const Trigger changed = must(triggers_.update(
+      trigger.id,
+      {.cron = "*/5  * * * *", .zone = "Europe/Berlin", .text = "Hi", .name = "often"}));
+  EXPECT_EQ(changed.cron, "*/5 * * * *");
+  EXPECT_EQ(changed.zone, "Europe/Berlin");
+  EXPECT_EQ(changed.text, "Hi");
+  EXPECT_EQ(changed.name, "often");
+  EXPECT_EQ(must(triggers_.show(trigger.id)).overdue, 0U);
+  tick();
+  EXPECT_EQ(must(triggers_.show(trigger.id)).last->at, before->at);
+  EXPECT_TRUE(fails(triggers_.update(trigger.id, {.cron = "61 * * * *"}), ErrorCode::kInvalid));
+  EXPECT_TRUE(fails(triggers_.update(trigger.id, {.text = " "}), ErrorCode::kInvalid, {"blank"}));
+  EXPECT_TRUE(fails(triggers_.update(trigger.id, {.zone = "Mars/Base"}), ErrorCode::kNotFound));
+  EXPECT_EQ(must(triggers_.show(trigger.id)).trigger.cron, "*/5 * * * *");
+  EXPECT_TRUE(
+      fails(triggers_.update("trigger-0000000000000000", {.text = "x"}), ErrorCode::kNotFound));
 }
 
 }  // namespace

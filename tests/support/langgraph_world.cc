@@ -135,7 +135,7 @@ std::vector<LangGraphSample> LangGraphWorld::samples() const {
        R"({"assistant_id":"mine","schedule":"0 9 * * *","input":{"messages":"x"}})"},
       {"lgSearchCrons", "/runs/crons/search", R"({"limit":1000})", 200},
       {"lgCountCrons", "/runs/crons/count", "{}", 200},
-      {"lgUpdateCron", "/runs/crons/" + cron_, "", 422, 422},
+      {"lgUpdateCron", "/runs/crons/" + cron_, R"({"enabled":false})"},
       {"lgCreateThreadCron", on_thread("/runs/crons"), "", 422, 422},
       {"lgDeleteCron", "/runs/crons/" + cron_},
       {"lgPutItem", "/store/items", item, 403, 204},

@@ -45,6 +45,8 @@ RestWorld::RestWorld(const std::string& backend)
   checkpoint = made("createCheckpoint", "/v1/checkpoints",
                     R"({"title":"Tourmaline cut","summary":"Half done"})", "thread_id");
   task = made("createTask", "/v1/tasks", R"({"agentId":"mine","text":"Sort tourmalines"})", "id");
+  finished_task =
+      made("createTask", "/v1/tasks", R"({"agentId":"mine","text":"Count them"})", "id");
   trigger = made("addTrigger", "/v1/triggers",
                  R"({"agentId":"mine","cron":"0 9 * * *","text":"Count tourmalines"})", "id");
   // So that nothing is written behind the back of a test.
@@ -142,11 +144,14 @@ std::vector<Sample> RestWorld::samples() const {
       {"listTasks", "/v1/tasks"},
       {"getTask", "/v1/tasks/" + task},
       {"runTask", "/v1/tasks/" + task + "/runs", "{}", 202},
+      {"updateTask", "/v1/tasks/" + task, R"({"steps":[{"title":"Sort"}]})"},
       {"cancelTask", "/v1/tasks/" + task + "/cancel"},
+      {"completeTask", "/v1/tasks/" + finished_task + "/complete", "{}"},
       {"addTrigger", "/v1/triggers",
        R"({"agentId":"mine","cron":"@daily","text":"Dust off","zone":"UTC"})", 201},
       {"listTriggers", "/v1/triggers"},
       {"getTrigger", "/v1/triggers/" + trigger},
+      {"updateTrigger", "/v1/triggers/" + trigger, R"({"enabled":false})"},
       {"removeTrigger", "/v1/triggers/" + trigger, "", 204},
       {"listAgents", "/v1/agents"},
       {"getAgent", "/v1/agents/mine"},

@@ -54,6 +54,7 @@ class RestWorld {
   std::string session;
   std::string checkpoint;
   std::string task;
+  std::string finished_task;  // one that may be completed
   std::string trigger;
   static constexpr const char* kSecret = "tourmaline";
 

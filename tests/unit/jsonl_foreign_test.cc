@@ -191,5 +191,41 @@ TEST_F(ForeignFiles, EventsOfOthersAreUnverifiableNotBroken) {
   EXPECT_EQ(summary.broken, 0U);
 }
 
+class WithoutAgent : public ForeignFiles {
+ protected:
+  void SetUp() override {
+    write_bytes(thread_path(id(), "writer"),
+                R"({"title":"Old","createdAt":"2025-01-01T00:00:00.000Z",)"
+                R"("updatedAt":"2025-01-02T00:00:00.000Z"})"
+                "\n" +
+                    std::string(kLegacyLine) + "\n");
+  }
+};
+
+TEST_F(WithoutAgent, AThreadBelongsToTheAgentOfItsFolder) {
+  const auto store = open();
+  EXPECT_EQ(get_thread(*store, id()).agent_id, "writer");
+  ListQuery query;
+  query.agent_id = "writer";
+  EXPECT_EQ(must(store->list(query)).threads.size(), 1U);
+  EXPECT_THAT(broken(check(*store)), IsEmpty());
+  EXPECT_EQ(must_append(*store, id(), message("more")), 2U);
+}
+
+TEST_F(WithoutAgent, AChangeWritesTheAgentDown) {
+  const auto store = open();
+  must(store->update(id(), patch(R"({"title":"New"})"), {}));
+  EXPECT_THAT(line_1_of(thread_path(id(), "writer")), HasSubstr(R"("agentId":"writer")"));
+  EXPECT_THAT(texts(read_all(*store, id())), ElementsAre("hello"));
+}
+
+TEST_F(WithoutAgent, AForkHasTheAgentOfTheFolder) {
+  const auto store = open();
+  NewThread fork;
+  fork.agent_id = "writer";
+  fork.from = Parent{id(), 1};
+  EXPECT_EQ(must(store->create(fork)).agent_id, "writer");
+}
+
 }  // namespace
 }  // namespace skein::test

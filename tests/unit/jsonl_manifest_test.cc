@@ -146,5 +146,87 @@ TEST_F(ManifestLine, WhereEventsLieIsFoundAgainAfterEveryRewrite) {
   }
 }
 
+class EndOfARun : public ManifestLine {
+ protected:
+  // What a run does with the store: a lease, events, and the lease given back.
+  void run(Store& store, ThreadId id) {
+    const Lease lease = must(store.lease(id, "run", std::chrono::seconds(10), std::nullopt));
+    clock_.advance(std::chrono::seconds(5));
+    must_append(store, id, message("said"));
+    must(store.lease(id, "run", std::chrono::milliseconds(0), lease.token));
+  }
+  static std::string updated_at(const std::string& line) {
+    const std::string name = "\"updatedAt\":\"";
+    const auto at = line.find(name) + name.size();
+    return line.substr(at, line.find('"', at) - at);
+  }
+};
+
+TEST_F(EndOfARun, GivesLineOneTheTimeOfTheLastEvent) {
+  const auto store = open();
+  const Manifest made = create_thread(*store, "agent");
+  const auto file = thread_path(made.id);
+  const auto inode = inode_of(file);
+  run(*store, made.id);
+  EXPECT_EQ(updated_at(line_1_of(file)), clock_.now().str());
+  EXPECT_EQ(inode_of(file), inode) << "in place, however long the thread is";
+  EXPECT_EQ(files_in(path(".skein/manifests")), 0U);
+  const Manifest read = get_thread(*store, made.id);
+  EXPECT_EQ(read.updated_at, clock_.now());
+  EXPECT_EQ(read.version, made.version) << "nothing that anybody reads has changed";
+  EXPECT_THAT(broken(check(*store)), IsEmpty());
+}
+
+TEST_F(EndOfARun, RewritesLineOneOfAnotherProgramWhole) {
+  const std::string event =
+      R"({"role":"user","text":"hello","timestamp":"2025-01-03T00:00:00.000Z"})";
+  write_bytes(thread_path(id()),
+              R"({"agentId":"agent","channel":"telegram","createdAt":"2025-01-01T00:00:00.000Z",)"
+              R"("updatedAt":"2025-01-01T00:00:00.000Z"})"
+              "\n" +
+                  event + "\n");
+  const auto store = open();
+  const Manifest before = get_thread(*store, id());
+  run(*store, id());
+  const std::string line = line_1_of(thread_path(id()));
+  EXPECT_EQ(updated_at(line), clock_.now().str());
+  EXPECT_THAT(line, testing::HasSubstr(R"("channel":"telegram")"));
+  EXPECT_TRUE(events_of(thread_path(id())).starts_with(event + "\n"));
+  EXPECT_EQ(get_thread(*store, id()).version, before.version);
+}
+
+TEST_F(EndOfARun, HalfWrittenIsWrittenAgainByTheNextWhoReads) {
+  ThreadId id;
+  std::string old_line;
+  {
+    const auto store = open();
+    id = create_thread(*store, "agent").id;
+    old_line = line_1_of(thread_path(id));
+    run(*store, id);
+  }
+  const std::string new_line = line_1_of(thread_path(id));
+  const std::string events = events_of(thread_path(id));
+  ASSERT_EQ(old_line.size(), new_line.size());
+  for (std::size_t cut = 1; cut < new_line.size(); cut += 11) {
+    write_bytes(thread_path(id), new_line.substr(0, cut) + old_line.substr(cut) + events);
+    write_bytes(path(".skein/manifests") / id.str(), new_line);
+    const auto store = open();
+    EXPECT_EQ(get_thread(*store, id).updated_at, clock_.now()) << cut;
+    EXPECT_THAT(texts(read_all(*store, id)), ElementsAre("said")) << cut;
+  }
+}
+
+TEST_F(EndOfARun, GivesTheLeaseBackThoughLineOneIsDamaged) {
+  const auto store = open();
+  const Manifest made = create_thread(*store, "agent", {message("one")});
+  const Lease lease = must(store->lease(made.id, "run", std::chrono::seconds(10), std::nullopt));
+  std::string bytes = bytes_of(thread_path(made.id));
+  bytes[2] ^= 1;
+  write_bytes(thread_path(made.id), bytes);
+  must(store->lease(made.id, "run", std::chrono::milliseconds(0), lease.token));
+  EXPECT_EQ(bytes_of(thread_path(made.id)), bytes);
+  EXPECT_EQ(files_in(path(".skein/leases")), 0U);
+}
+
 }  // namespace
 }  // namespace skein::test

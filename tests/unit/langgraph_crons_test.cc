@@ -74,5 +74,35 @@ TEST_F(LangGraphCrons, OfNonsenseAreRefused) {
   EXPECT_EQ(server_.ask("POST", "/runs/crons/count", "{}").body, "0");
 }
 
+TEST_F(LangGraphCrons, AreChangedDisabledAndFoundByThat) {
+  const auto made = create(R"("timezone":null)").json();
+  EXPECT_EQ(made.at("timezone").as_string(), "UTC");
+  const std::string path = "/runs/crons/" + std::string(made.at("cron_id").as_string());
+  const Answered changed =
+      server_.ask("PATCH", path,
+                  R"({"schedule":"0 9 * * *","timezone":"Europe/Berlin","input":{"messages":"ho"},)"
+                  R"("enabled":false})");
+  ASSERT_EQ(changed.status, 200) << changed;
+  EXPECT_EQ(changed.json().at("schedule").as_string(), "0 9 * * *");
+  EXPECT_EQ(changed.json().at("timezone").as_string(), "Europe/Berlin");
+  EXPECT_EQ(changed.json().at("enabled"), false);
+  EXPECT_TRUE(changed.json().at("next_run_date").is_null());
+  EXPECT_EQ(server_.ask("POST", "/runs/crons/count", R"({"enabled":false})").body, "1");
+  EXPECT_EQ(server_.ask("POST", "/runs/crons/count", R"({"enabled":true})").body, "0");
+  EXPECT_EQ(server_.ask("PATCH", path, R"({"enabled":true})").json().at("enabled"), true);
+  const Answered refused = server_.ask("PATCH", path, R"({"webhook":"http://x"})");
+  EXPECT_EQ(refused.status, 422);
+  EXPECT_THAT(refused.body, HasSubstr("webhook"));
+  EXPECT_EQ(server_.ask("PATCH", path, R"({"input":{"messages":" "}})").status, 400);
+  EXPECT_EQ(create(R"("enabled":false)").json().at("enabled"), false);
+}
+
+TEST_F(LangGraphCrons, WithoutAPromptAreRefused) {
+  const Answered refused =
+      server_.ask("POST", "/runs/crons",
+                  R"({"assistant_id":"echo","schedule":"* * * * *","input":{"messages":""}})");
+  EXPECT_EQ(refused.status, 400) << refused;
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -34,7 +34,20 @@ TEST(ManifestText, RoundTripsWithEveryField) {
   Manifest manifest = must(read_manifest(kFull));
   EXPECT_EQ(written(manifest), kFull);
   manifest.id = must(ThreadId::parse("a1b2c3d4e5f6"));
-  EXPECT_EQ(to_json(manifest), R"({"threadId":"a1b2c3d4e5f6",)" + std::string(kFull.substr(1)));
+  const std::string whole = R"({"threadId":"a1b2c3d4e5f6",)" + std::string(kFull.substr(1));
+  EXPECT_EQ(whole_json(manifest), whole);
+  std::string shown = whole;
+  shown.erase(shown.find(R"("channel")"), std::string_view(R"("channel":"telegram",)").size());
+  EXPECT_EQ(to_json(manifest), shown) << "what no frontend shows";
+  EXPECT_EQ(shown_extra(manifest).text(), R"({"big":12345678901234567890123})");
+}
+
+TEST(ManifestText, MayDoWithoutAnAgentWhereTheFolderSaysIt) {
+  const std::string_view text = R"({"createdAt":"2026-01-01T00:00:00Z"})";
+  EXPECT_EQ(must(read_manifest(text, {}, AgentField::kOptional)).agent_id, "");
+  EXPECT_TRUE(fails(read_manifest(R"({"agentId":"","createdAt":"2026-01-01T00:00:00Z"})", {},
+                                  AgentField::kOptional),
+                    ErrorCode::kDamaged));
 }
 
 TEST(ManifestText, LeavesOutWhatIsNotSet) {

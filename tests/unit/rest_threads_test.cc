@@ -368,5 +368,76 @@ TEST_F(Rest, TheDocumentAndThePageNeedNoKeyAndNameEveryRoute) {
   EXPECT_EQ(page.body.find("<script"), std::string::npos);
 }
 
+// --- Names of the thread manager's API ---
+
+TEST_F(Rest, TakesTheNamesOfTheThreadManager) {
+  const Answered made = ask("POST", "/v1/threads",
+                            R"({"agent_id":"mine","metadata":{"user_id":"u-1"},"initialMessages":)"
+                            R"([{"role":"system","content":"Be kind."}]})");
+  ASSERT_EQ(made.status, 201) << made;
+  EXPECT_EQ(text_of(made.json(), "agentId"), "mine");
+  const std::string id = text_of(made.json(), "threadId");
+  const std::string messages = "/v1/threads/" + id + "/messages";
+  const Answered added = ask("POST", messages,
+                             R"({"role":"tool","content":"{\"price\":45000}","metadata":)"
+                             R"({"tool_call_id":"call_123","tool_name":"get_price"}})");
+  ASSERT_EQ(added.status, 201) << added;
+  EXPECT_EQ(text_of(added.json(), "text"), R"({"price":45000})");
+  const auto newest = ask("GET", messages + "?order=newest&limit=1").json();
+  EXPECT_EQ(newest.at("messages").at(0).at("role").as_string(), "tool");
+  EXPECT_EQ(ask("GET", messages + "?order=desc&limit=1").json().at("messages"),
+            newest.at("messages"));
+  EXPECT_EQ(
+      ask("GET", messages + "?order=oldest").json().at("messages").at(0).at("role").as_string(),
+      "system");
+
+  const Answered run = ask("POST", "/v1/runs?wait=true",
+                           R"({"agent_id":"mine","thread_id":")" + id +
+                               R"(","input":{"messages":[{"role":"user","content":"Hello"}]}})");
+  ASSERT_EQ(run.status, 200) << run;
+  EXPECT_EQ(text_of(run.json(), "threadId"), id);
+  const Answered on =
+      ask("POST", "/v1/runs?wait=true",
+          R"({"agent_id":"mine","thread_id":")" + id + R"(","input":{"messages":[]}})");
+  EXPECT_EQ(on.status, 200) << on;
+  const auto listed = ask("GET", "/v1/threads?agent_id=mine&order=newest").json();
+  EXPECT_EQ(listed.at("threads").at(0).at("threadId").as_string(), boost::json::string(id));
+  EXPECT_EQ(ask("GET", "/v1/runs?thread_id=" + id).json().at("runs").as_array().size(), 2U);
+}
+
+TEST_F(Rest, RefusesOneThingByTwoNames) {
+  for (const auto& [target, body, mention] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"/v1/threads", R"({"agentId":"mine","agent_id":"mine"})", "agent_id"},
+           {"/v1/threads", R"({"agentId":"mine","messages":[],"initialMessages":[]})",
+            "initialMessages"},
+           {on_thread("/messages"), R"({"text":"a","content":"a"})", "content"},
+           {"/v1/runs", R"({"agentId":"mine","messages":[],"input":{"messages":[]}})", "input"},
+           {"/v1/runs", R"({"agentId":"mine","input":{"values":1}})", "values"},
+           {"/v1/runs", R"({"agentId":"mine","input":7})", "input"}}) {
+    const Answered refused = ask("POST", target, body);
+    EXPECT_EQ(refused.status, 400) << body << refused;
+    EXPECT_NE(refused.body.find(mention), std::string::npos) << refused;
+  }
+  EXPECT_EQ(ask("GET", "/v1/threads?agent_id=mine&agentId=mine").status, 400);
+  EXPECT_EQ(ask("GET", "/v1/threads?order=sideways").status, 400);
+  EXPECT_EQ(ask("GET", "/v1/items?agent_id=mine").status, 400) << "no such parameter there";
+}
+
+TEST_F(Rest, NamesTheTypesThatAnEventMayHave) {
+  for (const std::string& body :
+       {std::string(R"({"type":"thought","text":"hm"})"), std::string(R"({"type":7})")}) {
+    const Answered refused = ask("POST", on_thread("/events"), body);
+    EXPECT_EQ(refused.status, 400) << refused;
+    for (const char* type : {"message", "tool_use", "assistant_text", "result"}) {
+      EXPECT_NE(refused.body.find(type), std::string::npos) << refused;
+    }
+    EXPECT_NE(refused.body.find("body.type"), std::string::npos) << refused;
+  }
+  const Answered kind = ask("GET", "/v1/events?event=thread:opened");
+  EXPECT_EQ(kind.status, 400) << kind;
+  EXPECT_NE(kind.body.find("thread:created"), std::string::npos) << kind;
+}
+
 }  // namespace
 }  // namespace skein::test

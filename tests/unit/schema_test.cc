@@ -59,7 +59,8 @@ TEST(Schema, SaysWhatIsWrongWithTheFormThatIsMeant) {
   EXPECT_EQ(refusal(made, R"({"type":"sum","of":[{"type":"sum","of":[{"type":"note"}]}]})"),
             "body.of[0].of[0].type must be \"sum\", got \"note\"");
   EXPECT_EQ(refusal(made, R"({"type":"else"})"),
-            "body has none of the forms that it may have, got {\"type\":\"else\"}");
+            "body.type must be one of \"note\", \"sum\", got \"else\"");
+  EXPECT_EQ(refusal(made, "{}"), "body has none of the forms that it may have, got {}");
 }
 
 TEST(Schema, ReadsParametersAsWhatTheyShouldBe) {

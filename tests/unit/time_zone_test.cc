@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
@@ -145,6 +146,40 @@ TEST(TimeZones, BearDamagedFiles) {
       EXPECT_LE(zone->moments_of(each).size(), 16U);
     }
   }
+}
+
+class SystemZone : public testing::Test {
+ protected:
+  TimeZone::SystemFiles files() const {
+    return {.localtime = (folder_.path() / "localtime").string(),
+            .timezone = (folder_.path() / "timezone").string()};
+  }
+  void link_to(const std::string& target) {
+    std::filesystem::create_symlink(target, folder_.path() / "localtime");
+  }
+
+  TempDir folder_;
+};
+
+TEST_F(SystemZone, IsThatOfTheEnvironment) {
+  link_to(std::string(TimeZone::kFolder) + "/America/New_York");
+  EXPECT_EQ(must(TimeZone::system_name("Europe/Berlin", files())), "Europe/Berlin");
+  EXPECT_EQ(must(TimeZone::system_name(":Europe/Berlin", files())), "Europe/Berlin");
+  EXPECT_EQ(must(TimeZone::system_name("/usr/share/zoneinfo/Europe/Berlin", files())),
+            "Europe/Berlin");
+  EXPECT_EQ(must(TimeZone::system_name("", files())), "UTC");
+  EXPECT_TRUE(fails(TimeZone::system_name("CET-1CEST", files()), ErrorCode::kInvalid, {"CET-1"}));
+}
+
+TEST_F(SystemZone, IsElseThatOfLocaltimeOrOfTheFileTimezone) {
+  EXPECT_EQ(must(TimeZone::system_name(nullptr, files())), "UTC") << "nothing says one";
+  std::ofstream(folder_.path() / "timezone") << "Asia/Kathmandu\n";
+  EXPECT_EQ(must(TimeZone::system_name(nullptr, files())), "Asia/Kathmandu");
+  link_to(std::string(TimeZone::kFolder) + "/America/New_York");
+  EXPECT_EQ(must(TimeZone::system_name(nullptr, files())), "America/New_York");
+  std::filesystem::remove(folder_.path() / "localtime");
+  link_to("/somewhere/else");
+  EXPECT_EQ(must(TimeZone::system_name(nullptr, files())), "Asia/Kathmandu");
 }
 
 }  // namespace

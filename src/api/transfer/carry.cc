@@ -27,7 +27,7 @@ Result<NewThread> new_thread_of(const Manifest& manifest) {
   thread.agent_id = manifest.agent_id;
   thread.id = manifest.id;
   thread.alias = manifest.alias;
-  SKEIN_ASSIGN(const ManifestPatch all, ManifestPatch::parse(to_json(manifest)));
+  SKEIN_ASSIGN(const ManifestPatch all, ManifestPatch::parse(whole_json(manifest)));
   for (const auto& [name, value] : all.entries()) {
     if (name != "threadId" && name != "agentId" && name != "alias") thread.fields.set(name, value);
   }

@@ -104,7 +104,7 @@ Result<std::uint64_t> export_jsonl(Store& store, const Manifest& manifest, Threa
                                    const TextSink& sink) {
   std::string line;
   if (where == ThreadIdIn::kLine) {
-    line = to_json(manifest);
+    line = whole_json(manifest);
   } else {
     append_manifest_open(line, manifest);
     line += '}';

@@ -15,6 +15,7 @@
 #include "core/sha256.h"
 #include "core/try.h"
 #include "skein/limits.h"
+#include "store/codec.h"
 #include "store/find_record.h"
 #include "store/record_access.h"
 
@@ -169,7 +170,7 @@ class Reader {
 
   Result<std::string> sum_of(const Manifest& manifest) {
     Sha256 sum;
-    sum.add(to_json(manifest));
+    sum.add(whole_json(manifest));
     EventSource source(store_, manifest);
     auto read = source.read(0, std::numeric_limits<std::size_t>::max(), [&](Event& event) {
       sum.add("\n" + to_json(event));
@@ -240,7 +241,7 @@ Result<Seq> Migration::begin_thread(const Manifest& manifest, EventSource& sourc
     return thread.events.size();
   }
   stored->updated_at = manifest.updated_at;  // as far as its events go
-  if (to_json(*stored) == to_json(manifest) && stored->last_seq <= manifest.last_seq)
+  if (whole_json(*stored) == whole_json(manifest) && stored->last_seq <= manifest.last_seq)
     return stored->last_seq;
   return fail(ErrorCode::kConflict, "there is another one of that id; left as it is");
 }

@@ -28,6 +28,14 @@ std::optional<std::string> member_of(std::string_view text, std::string_view nam
   return found;
 }
 
+// The agent in whose folder a thread file lies; empty, where it lies in none.
+std::string agent_of(const std::filesystem::path& path) {
+  const auto folder = std::filesystem::absolute(path).lexically_normal().parent_path();
+  std::string agent =
+      folder.filename() == "threads" ? folder.parent_path().filename().string() : "";
+  return check_agent_id(agent) ? agent : "";
+}
+
 }  // namespace
 
 ThreadFile::ThreadFile(std::filesystem::path path, LineFile file, Report report)
@@ -61,8 +69,12 @@ Result<Manifest> ThreadFile::read_head(std::string_view text) {
   if (check_frame(text) == Frame::kVerified) {
     store_fields.insert(store_fields.end(), {kManifestVersionField, kChecksumField});
   }
-  auto manifest = read_manifest(text, store_fields);
+  // <agent>/threads/<id>.jsonl says whose it is where an older program wrote no "agentId".
+  const std::string folder = agent_of(path_);
+  auto manifest = read_manifest(text, store_fields,
+                                folder.empty() ? AgentField::kRequired : AgentField::kOptional);
   if (!manifest) return damaged(manifest.error().message);
+  if (manifest->agent_id.empty()) manifest->agent_id = folder;
 
   const auto said = member_of(text, "threadId");
   if (first_) sequence_ = said.has_value();

@@ -56,17 +56,22 @@ std::string cron_json(const TriggerInfo& info) {
       .add("schedule", trigger.cron)
       .add("timezone", trigger.zone)
       .add_json("end_time", "null")
-      .add("enabled", true)
+      .add("enabled", trigger.enabled)
       .add_json("payload", payload.str())
       .add_json("metadata", kMetadata)
       .add("created_at", trigger.created_at.str())
-      .add("updated_at", trigger.created_at.str());
+      .add("updated_at", std::max(trigger.created_at, trigger.since).str());
   if (info.next) {
     object.add("next_run_date", info.next->str());
   } else {
     object.add_json("next_run_date", "null");
   }
   return object.str();
+}
+
+// Nothing, where it is absent or null.
+std::optional<bool> truth_in(std::string_view body, std::string_view name) {
+  return JsonFields(body).take_bool(name);
 }
 
 // What a cron says, which is one message of the user.
@@ -95,10 +100,9 @@ Reply create(LangGraph& graph, const Request& request) {
   if (member(request.body, "on_run_completed") == "\"delete\"") {
     return refuse(422, "not_offered", "on_run_completed must be keep: threads of crons stay");
   }
-  if (member(request.body, "enabled") == "false") {
-    return refuse(422, "not_offered", "enabled must be true: delete a cron instead");
-  }
   NewTrigger trigger;
+  trigger.enabled = member(request.body, "enabled") != "false";
+  trigger.zone = "UTC";  // as its clients expect
   trigger.agent_id = *agent;
   trigger.cron = json_to_string(member(request.body, "schedule")).value_or("");
   if (const auto zone = json_to_string(member(request.body, "timezone"))) trigger.zone = *zone;
@@ -120,14 +124,15 @@ Result<std::vector<TriggerInfo>> find_all(LangGraph& graph, const Request& reque
   const auto wanted = assistant ? find_agent(graph, request.caller, *assistant) : std::nullopt;
   const std::string metadata = member(request.body, "metadata");
   const bool none = (assistant && !wanted) || member(request.body, "thread_id") != "null" ||
-                    member(request.body, "enabled") == "false" ||
                     (metadata != "null" && !json_contains(kMetadata, metadata));
   std::vector<TriggerInfo> found;
   if (none) return found;
+  const auto enabled = truth_in(request.body, "enabled");
   SKEIN_ASSIGN(auto all, graph.service.triggers().list());
   for (TriggerInfo& info : all) {
     if (!request.caller.sees(info.trigger.agent_id)) continue;
     if (wanted && info.trigger.agent_id != *wanted) continue;
+    if (enabled && info.trigger.enabled != *enabled) continue;
     found.push_back(std::move(info));
   }
   return found;
@@ -140,20 +145,46 @@ Reply search(LangGraph& graph, const Request& request) {
   return listed(std::move(crons), request.body);
 }
 
-Reply remove(LangGraph& graph, const Request& request) {
-  const std::string id = trigger_id(request.parameter("cron_id"));
+// The id of the trigger in the path. 404 also where the caller does not see its agent.
+tl::expected<std::string, Problem> seen_cron(LangGraph& graph, const Request& request) {
+  std::string id = trigger_id(request.parameter("cron_id"));
   const auto found = graph.service.triggers().show(id);
-  if (!found || !request.caller.sees(found->trigger.agent_id)) {
-    return refuse(404, "not_found", "there is no cron " + quote(request.parameter("cron_id")));
-  }
-  SKEIN_TRY(graph.service.triggers().remove(id));
+  if (found && request.caller.sees(found->trigger.agent_id)) return id;
+  return refuse(404, "not_found", "there is no cron " + quote(request.parameter("cron_id")));
+}
+
+Reply remove(LangGraph& graph, const Request& request) {
+  const auto id = seen_cron(graph, request);
+  if (!id) return tl::unexpected(id.error());
+  SKEIN_TRY(graph.service.triggers().remove(*id));
   return json_response("{}");
 }
 
+Reply update(LangGraph& graph, const Request& request) {
+  const auto id = seen_cron(graph, request);
+  if (!id) return tl::unexpected(id.error());
+  const JsonFields body(request.body);
+  for (const JsonFields::Field& field : body.others()) {
+    const bool known = field.name == "schedule" || field.name == "timezone" ||
+                       field.name == "input" || field.name == "enabled";
+    if (!known && field.value != "null") {
+      return refuse(422, "not_offered", field.name + " of a cron cannot be changed");
+    }
+  }
+  TriggerChange change;
+  change.cron = json_to_string(member(body, "schedule"));
+  change.zone = json_to_string(member(body, "timezone"));
+  change.enabled = truth_in(request.body, "enabled");
+  if (const std::string input = member(body, "input"); input != "null") {
+    SKEIN_ASSIGN(change.text, text_of(input));
+  }
+  SKEIN_TRY(graph.service.triggers().update(*id, change));
+  SKEIN_ASSIGN(const TriggerInfo info, graph.service.triggers().show(*id));
+  return json_response(cron_json(info));
+}
+
 Reply not_offered(LangGraph&, const Request&) {
-  return refuse(
-      422, "not_offered",
-      "a cron begins a new thread each time, and is not changed: delete it, make another");
+  return refuse(422, "not_offered", "a cron begins a new thread each time");
 }
 
 constexpr const char* kCreateBody =
@@ -165,6 +196,10 @@ constexpr const char* kCreateBody =
     R"("multitask_strategy":{"enum":["reject","rollback","interrupt","enqueue",null]},)"
     R"("stream_mode":{"type":["string","array","null"]},)"
     R"("on_run_completed":{"enum":["delete","keep",null]}}})";
+constexpr const char* kUpdateBody =
+    R"({"type":"object","properties":{"schedule":{"type":["string","null"]},)"
+    R"("timezone":{"type":["string","null"]},"input":{"type":["object","null"]},)"
+    R"("enabled":{"type":["boolean","null"]}}})";
 constexpr const char* kSearchBody =
     R"({"type":"object","properties":{"assistant_id":{"type":["string","null"]},)"
     R"("thread_id":{"type":["string","null"]},"enabled":{"type":["boolean","null"]},)"
@@ -198,8 +233,8 @@ void add_cron_routes(const Shared& shared, std::vector<Route>& routes) {
       .body = BodySpec{kSearchBody};
   add("DELETE", "/runs/crons/{cron_id}", "lgDeleteCron", "Removes a trigger", Access::kWrite,
       remove);
-  add("PATCH", "/runs/crons/{cron_id}", "lgUpdateCron", "Refused", Access::kWrite, not_offered)
-      .body = BodySpec{.schema = "", .required = false};
+  add("PATCH", "/runs/crons/{cron_id}", "lgUpdateCron", "Changes a trigger", Access::kWrite, update)
+      .body = BodySpec{kUpdateBody};
   add("POST", "/threads/{thread_id}/runs/crons", "lgCreateThreadCron", "Refused", Access::kWrite,
       not_offered);
 }

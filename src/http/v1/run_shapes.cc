@@ -62,20 +62,26 @@ void add_usage(NamedShapes& shapes) {
 }
 
 void add_tasks(NamedShapes& shapes) {
-  shapes.emplace_back("Task",
-                      record({must("id", text()), must("agentId", text()), must("threadId", text()),
-                              may("title", text()), must("text", text()), must("createdAt", time()),
-                              may("cancelledAt", time()),
-                              must("status", choice({"open", "running", "done", "failed", "waiting",
-                                                     "interrupted", "cancelled"})),
-                              may("lastRun", named("Run")), may("threadGone", truth())}));
+  shapes.emplace_back(
+      "Task",
+      record({must("id", text()), must("agentId", text()), must("threadId", text()),
+              must("owner", text(), "The agent, or \"user\""), may("title", text()),
+              must("text", text()),
+              may("steps", list(object({must("title", text()), may("details", text()),
+                                        must("done", truth()), may("taskId", text())}))),
+              may("parentTaskId", text()), must("createdAt", time()), must("updatedAt", time()),
+              may("doneAt", time()), may("cancelledAt", time()), may("note", text()),
+              must("status", choice({"open", "running", "done", "failed", "waiting", "interrupted",
+                                     "cancelled"})),
+              may("lastRun", named("Run")), may("threadGone", truth())}));
   shapes.emplace_back("TaskList", object({must("tasks", list(named("Task")))}));
   shapes.emplace_back(
       "Trigger",
       record({must("id", text()), may("name", text()), must("agentId", text()),
               must("cron", text()), must("zone", text()), must("text", text()),
-              must("createdAt", time()), may("next", time()), may("last", pairs(anything())),
-              must("missed", whole(0)), must("overdue", whole(0)), may("problem", text())}));
+              must("enabled", truth()), must("createdAt", time()), may("since", time()),
+              may("next", time()), may("last", pairs(anything())), must("missed", whole(0)),
+              must("overdue", whole(0)), may("problem", text())}));
   shapes.emplace_back("TriggerList", object({must("triggers", list(named("Trigger")))}));
 }
 

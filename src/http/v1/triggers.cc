@@ -30,7 +30,8 @@ Reply add_trigger(Service& service, Request& request) {
   SKEIN_TRY_OR_REFUSE(service.agents().check(wanted.agent_id));
   wanted.cron = text_in(fields, "cron").value_or("");
   wanted.text = text_in(fields, "text").value_or("");
-  wanted.zone = text_in(fields, "zone").value_or(wanted.zone);
+  wanted.zone = text_in(fields, "zone").value_or("");
+  wanted.enabled = fields.take_bool("enabled").value_or(true);
   wanted.name = text_in(fields, "name").value_or("");
   SKEIN_ASSIGN_OR_REFUSE(const Trigger trigger, service.triggers().add(wanted));
   SKEIN_ASSIGN_OR_REFUSE(const TriggerInfo info, service.triggers().show(trigger.id));
@@ -53,6 +54,20 @@ Reply list_triggers(Service& service, Request& request) {
 Reply get_trigger(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const TriggerInfo info, seen_trigger(service, request));
   return json_response(to_json(info));
+}
+
+Reply update_trigger(Service& service, Request& request) {
+  SKEIN_ASSIGN_OR_REFUSE(const TriggerInfo info, seen_trigger(service, request));
+  JsonFields fields = body_of(request);
+  TriggerChange change;
+  change.cron = text_in(fields, "cron");
+  change.zone = text_in(fields, "zone");
+  change.text = text_in(fields, "text");
+  change.name = text_in(fields, "name");
+  change.enabled = fields.take_bool("enabled");
+  SKEIN_TRY_OR_REFUSE(service.triggers().update(info.trigger.id, change));
+  SKEIN_ASSIGN_OR_REFUSE(const TriggerInfo changed, service.triggers().show(info.trigger.id));
+  return json_response(to_json(changed));
 }
 
 Reply remove_trigger(Service& service, Request& request) {
@@ -79,8 +94,9 @@ std::vector<Route> trigger_routes() {
                       "Minute, hour, day of the month, month, day of the week; or "
                       "@hourly, @daily, @weekly, @monthly, @yearly"),
                  must("text", some_text(limits::kMaxTriggerTextBytes), "What the agent is told"),
-                 may("zone", with_default(some_text(64), "\"UTC\"")),
-                 may("name", text(limits::kMaxTriggerNameBytes))})),
+                 may("zone", some_text(64), "Absent: the zone of the server's system"),
+                 may("name", text(limits::kMaxTriggerNameBytes)),
+                 may("enabled", with_default(truth(), "true"))})),
             .responses = {gives(201, "The trigger.", named("Trigger"))},
             .handler = add_trigger}));
   routes.push_back({.method = "GET",
@@ -102,6 +118,22 @@ std::vector<Route> trigger_routes() {
                     .agent = AgentOf::kHandler,
                     .responses = {gives(200, "The trigger.", named("Trigger"))},
                     .handler = get_trigger});
+  routes.push_back(
+      {.method = "PATCH",
+       .path = "/v1/triggers/{trigger_id}",
+       .name = "updateTrigger",
+       .tag = "triggers",
+       .summary = "Change, enable or disable a trigger",
+       .description = "What was due under the old schedule, or while it was disabled, is not made "
+                      "up for.",
+       .access = Access::kWrite,
+       .agent = AgentOf::kHandler,
+       .body = takes(
+           object({may("cron", some_text(256)), may("zone", some_text(64)),
+                   may("text", some_text(limits::kMaxTriggerTextBytes)),
+                   may("name", text(limits::kMaxTriggerNameBytes)), may("enabled", truth())})),
+       .responses = {gives(200, "The trigger as it is now.", named("Trigger"))},
+       .handler = update_trigger});
   routes.push_back({.method = "DELETE",
                     .path = "/v1/triggers/{trigger_id}",
                     .name = "removeTrigger",

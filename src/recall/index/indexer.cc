@@ -185,6 +185,15 @@ Result<void> Indexer::remove_unseen(const std::optional<std::string>& agent,
   return commit(writing);
 }
 
+Result<void> Indexer::forget_thread(ThreadId thread, IndexCounts& counts) {
+  SKEIN_ASSIGN(const auto manifest, store_.get(thread));
+  if (manifest) return {};
+  SKEIN_ASSIGN(IndexWriting writing, file_.write());
+  SKEIN_TRY(names_.begin(writing.db()));
+  SKEIN_TRY(note_removal(writing, thread, counts));
+  return commit(writing);
+}
+
 Result<void> Indexer::index_batch(IndexWriting& writing, const std::vector<ThreadId>& threads,
                                   IndexCounts& counts) {
   IndexCounts batch;

@@ -40,6 +40,8 @@ class Indexer {
   Result<bool> index_some(const std::optional<std::string>& agent, IndexCounts& counts);
   // The same for one thread, whether or not it was noted.
   Result<bool> index_thread(ThreadId thread, IndexCounts& counts);
+  // Takes the entries of a thread that the store no longer has out of the index.
+  Result<void> forget_thread(ThreadId thread, IndexCounts& counts);
 
  private:
   Result<void> index_batch(IndexWriting& writing, const std::vector<ThreadId>& threads,

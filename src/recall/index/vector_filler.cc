@@ -196,15 +196,15 @@ Result<std::uint64_t> VectorFiller::keep(std::vector<Item>& items) {
   std::map<std::int64_t, std::int64_t> lengths;
   std::int64_t removals = 0;
   if (files_.wanted()) {
-    std::map<std::int64_t, std::string> lines;
+    std::map<std::int64_t, std::vector<VectorEntry*>> entries;
     for (Item& item : items) {
       item.entry.vector = item.first;
-      lines[item.agent] += vector_line(item.entry, embedder_.model());
+      entries[item.agent].push_back(&item.entry);
     }
     SKEIN_ASSIGN(IndexReading reading, file_.read());
     SKEIN_ASSIGN(removals, index_number(reading.db(), kRemovals));
-    for (const auto& [agent, text] : lines) {
-      SKEIN_ASSIGN(lengths[agent], files_.append(reading, agent, text, embedder_.model()));
+    for (const auto& [agent, of_agent] : entries) {
+      SKEIN_ASSIGN(lengths[agent], files_.append(reading, agent, of_agent, embedder_.model()));
     }
   }
   SKEIN_ASSIGN(IndexWriting writing, file_.write());
@@ -237,9 +237,11 @@ Result<void> VectorFiller::mend_files() {
   SKEIN_ASSIGN(const auto turn, file_.embedding_turn());
   std::map<std::int64_t, std::int64_t> lengths;
   std::int64_t removals = 0;
+  std::int64_t format = 0;
   {
     SKEIN_ASSIGN(IndexReading reading, file_.read());
     SKEIN_ASSIGN(removals, index_number(reading.db(), kRemovals));
+    SKEIN_ASSIGN(format, index_number(reading.db(), kVectorsFormat));
     std::vector<std::int64_t> agents;
     {
       SKEIN_ASSIGN(Query query,
@@ -255,9 +257,10 @@ Result<void> VectorFiller::mend_files() {
       if (length) lengths[agent] = *length;
     }
   }
-  if (lengths.empty()) return {};
+  if (lengths.empty() && format == kCurrentVectorsFormat) return {};
   SKEIN_ASSIGN(IndexWriting writing, file_.write());
   SKEIN_TRY(set_file_bytes(writing.db(), lengths, removals));
+  SKEIN_TRY(set_index_value(writing.db(), kVectorsFormat, kCurrentVectorsFormat));
   return writing.commit();
 }
 

@@ -18,7 +18,7 @@ class VectorFiller {
  public:
   // `folder` as RecallOptions::vectors_folder.
   VectorFiller(Store& store, IndexFile& file, Embedder& embedder, std::string folder)
-      : store_(store), file_(file), embedder_(embedder), files_(std::move(folder)) {}
+      : store_(store), file_(file), embedder_(embedder), files_(store, std::move(folder)) {}
 
   // Embeds one batch, after the message `after`, which moves on; answers how many got vectors.
   // Nothing: there are no more without.

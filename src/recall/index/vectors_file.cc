@@ -5,15 +5,13 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
 
 #include "core/file.h"
-#include "core/json_fields.h"
-#include "core/json_object.h"
 #include "core/own_folder.h"
 #include "core/try.h"
 #include "recall/index/message_writer.h"
-#include "recall/vectors.h"
 
 namespace skein {
 namespace {
@@ -38,83 +36,46 @@ Result<std::int64_t> length_of(const std::string& path) {
   return stamp ? static_cast<std::int64_t>(stamp->size) : 0;
 }
 
-// Whether a line has the fields of ours.
-bool is_ours(const std::string& line) {
-  if (!Json::parse_object(line)) return false;
-  JsonFields fields(line);
-  return fields.take_string("threadId") && fields.take_int("seq") && fields.take_string("model") &&
-         fields.take<double>("scale", json_to_double);
-}
-
-// Gathers what is written.
-class Appender {
- public:
-  Appender(const Fd& fd, const std::string& path) : fd_(fd), path_(path) {}
-  Result<void> add(std::string_view text) {
-    buffer_ += text;
-    return buffer_.size() < kBuffer ? Result<void>() : flush();
-  }
-  Result<void> flush() {
-    SKEIN_TRY(write_append(fd_, path_, buffer_));
-    buffer_.clear();
-    return {};
-  }
-
- private:
-  static constexpr std::size_t kBuffer = std::size_t{1} << 20;
-  const Fd& fd_;
-  const std::string& path_;
-  std::string buffer_;
-};
-
-Result<void> copy_foreign_lines(const std::string& path, Appender& out) {
+Result<void> copy_foreign_lines(const std::string& path, LineAppender& out) {
   std::ifstream old(path, std::ios::binary);
   for (std::string line; std::getline(old, line);) {
-    if (!line.empty() && !is_ours(line)) SKEIN_TRY(out.add(line + "\n"));
+    if (!line.empty() && !is_own_vector_line(line)) SKEIN_TRY(out.add(line + "\n"));
   }
   return {};
 }
 
-Result<void> copy_index_lines(Database& db, std::int64_t agent, std::string_view model,
-                              Appender& out) {
+}  // namespace
+
+// A thread at a time: its messages are counted in one go.
+Result<void> VectorsFiles::copy_index_lines(Database& db, std::int64_t agent,
+                                            std::string_view model, LineAppender& out) {
   SKEIN_ASSIGN(Query query,
                db.query("SELECT thread, seq, flags, time, first FROM messages JOIN vectors USING "
                         "(message) JOIN models USING (model) WHERE agent = ? AND name = ? "
-                        "ORDER BY message"));
+                        "ORDER BY thread, seq"));
   query.bind(agent, model);
+  std::vector<VectorEntry> entries;
+  const auto write = [&]() -> Result<void> {
+    if (entries.empty()) return {};
+    std::map<Seq, VectorEntry*> by_seq;
+    for (VectorEntry& entry : entries) by_seq[entry.seq] = &entry;
+    SKEIN_TRY(counter_.count(entries.front().thread, by_seq));
+    for (const VectorEntry& entry : entries) SKEIN_TRY(out.add(vector_line(entry, model)));
+    entries.clear();
+    return {};
+  };
   for (;;) {
     SKEIN_ASSIGN(const bool row, query.step());
-    if (!row) return {};
-    const VectorEntry entry{
-        .thread = ThreadId::from_bits(static_cast<std::uint64_t>(query.integer(0))),
-        .seq = static_cast<Seq>(query.integer(1)),
-        .role = (query.integer(2) & kAssistantFlag) != 0 ? Role::kAssistant : Role::kUser,
-        .time = Timestamp{query.integer(3)},
-        .vector = std::string(query.bytes(4)),
-    };
-    SKEIN_TRY(out.add(vector_line(entry, model)));
+    if (!row) return write();
+    const auto thread = ThreadId::from_bits(static_cast<std::uint64_t>(query.integer(0)));
+    if (!entries.empty() && entries.front().thread != thread) SKEIN_TRY(write());
+    VectorEntry& entry = entries.emplace_back();
+    entry.thread = thread;
+    entry.seq = static_cast<Seq>(query.integer(1));
+    entry.role = (query.integer(2) & kAssistantFlag) != 0 ? Role::kAssistant : Role::kUser;
+    entry.time = Timestamp{query.integer(3)};
+    entry.vector = std::string(query.bytes(4));
   }
-}
-
-}  // namespace
-
-std::string vector_line(const VectorEntry& entry, std::string_view model) {
-  constexpr std::size_t kScaleBytes = 4;
-  if (entry.vector.size() < kScaleBytes) return {};
-  const auto code = vector_from_bytes(entry.vector, entry.vector.size() - kScaleBytes);
-  if (!code) return {};
-  JsonObject line;
-  line.add("threadId", entry.thread.str()).add("seq", entry.seq).add("role", to_string(entry.role));
-  line.add("timestamp", entry.time.str()).add("model", model);
-  std::string scale;
-  append_json_number(scale, static_cast<double>(code->scale));
-  line.add_json("scale", scale);
-  std::string values = "[";
-  for (const std::int8_t value : code->values) {
-    if (values.size() > 1) values += ',';
-    append_json_number(values, std::int64_t{value});
-  }
-  return line.add_json("vector", values + "]").str() + "\n";
 }
 
 std::string VectorsFiles::path_of(std::string_view agent) const {
@@ -130,7 +91,8 @@ Result<void> VectorsFiles::keep_from_git(const std::string& path) const {
 }
 
 Result<std::int64_t> VectorsFiles::append(IndexReading& reading, std::int64_t agent,
-                                          std::string_view lines, std::string_view model) const {
+                                          const std::vector<VectorEntry*>& entries,
+                                          std::string_view model) {
   SKEIN_ASSIGN(const KnownFile known, known_file(reading.db(), agent));
   const std::string path = path_of(known.agent);
   SKEIN_ASSIGN(std::int64_t length, length_of(path));
@@ -138,31 +100,38 @@ Result<std::int64_t> VectorsFiles::append(IndexReading& reading, std::int64_t ag
     SKEIN_ASSIGN(length, rewrite(reading, agent, path, model));
   }
   if (length == 0) SKEIN_TRY(keep_from_git(path));
+  std::map<ThreadId, std::map<Seq, VectorEntry*>> by_thread;
+  for (VectorEntry* entry : entries) by_thread[entry->thread][entry->seq] = entry;
+  for (const auto& [thread, of_thread] : by_thread) SKEIN_TRY(counter_.count(thread, of_thread));
+  std::string lines;
+  for (const VectorEntry* entry : entries) lines += vector_line(*entry, model);
   SKEIN_ASSIGN(const Fd fd, open_file(path, O_WRONLY | O_APPEND | O_CREAT));
   SKEIN_TRY(write_append(fd, path, lines));
   return length + static_cast<std::int64_t>(lines.size());
 }
 
 Result<std::optional<std::int64_t>> VectorsFiles::mend(IndexReading& reading, std::int64_t agent,
-                                                       std::string_view model) const {
+                                                       std::string_view model) {
   SKEIN_ASSIGN(const KnownFile known, known_file(reading.db(), agent));
   if (!known.bytes) return std::nullopt;
   const std::string path = path_of(known.agent);
   SKEIN_ASSIGN(const std::int64_t length, length_of(path));
-  if (length == *known.bytes) return std::nullopt;
+  SKEIN_ASSIGN(const auto format, index_number(reading.db(), kVectorsFormat));
+  if (length == *known.bytes && format == kCurrentVectorsFormat) return std::nullopt;
   SKEIN_ASSIGN(const std::int64_t written, rewrite(reading, agent, path, model));
   return written;
 }
 
 Result<std::int64_t> VectorsFiles::rewrite(IndexReading& reading, std::int64_t agent,
-                                           const std::string& path, std::string_view model) const {
+                                           const std::string& path, std::string_view model) {
   std::error_code error;
   if (!std::filesystem::is_directory(parent_folder(path), error))
-    return 0;  // gone with its threads
+    return 0;             // gone with its threads
+  counter_.start_over();  // a thread may have been made again under its id
   const std::string beside = path + ".new";
   {
     SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC));
-    Appender out(fd, beside);
+    LineAppender out(fd, beside);
     SKEIN_TRY(copy_foreign_lines(path, out));
     SKEIN_TRY(copy_index_lines(reading.db(), agent, model, out));
     SKEIN_TRY(out.flush());

@@ -125,7 +125,7 @@ class Checker {
       report(Health::kBroken, id, 0, "damaged space after the manifest", "write the space again",
              options_.repair);
     }
-    if (head.manifest.agent_id != agent) {
+    if (!head.manifest.agent_id.empty() && head.manifest.agent_id != agent) {
       report(Health::kBroken, id, 0,
              "lies in the folder of " + agent + " but says that it belongs to " +
                  head.manifest.agent_id,

@@ -56,7 +56,7 @@ Result<Manifest> foreign_manifest(std::string_view json) {
   }
   std::vector<std::string_view> ours;
   if (has_version && has_crc) ours = {kManifestVersionField, kChecksumField};
-  SKEIN_ASSIGN(Manifest manifest, read_manifest(json, ours));
+  SKEIN_ASSIGN(Manifest manifest, read_manifest(json, ours, AgentField::kOptional));
   manifest.version = (ours.empty() ? 0 : static_cast<Version>(claimed)) + 1 + checksum(json);
   return manifest;
 }

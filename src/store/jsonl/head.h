@@ -19,8 +19,10 @@ struct Head {
     kDamaged,  // ours and not as it was written, or not a manifest at all
   };
   State state = State::kDamaged;
-  std::string problem;           // kDamaged: what is wrong
-  Manifest manifest;             // all but last_seq; updated_at is that of line 1
+  std::string problem;  // kDamaged: what is wrong
+  // All but last_seq; updated_at is that of line 1, and agent_id is empty where another program
+  // wrote none: the folder says whose the thread is.
+  Manifest manifest;
   std::uint64_t width = 0;       // of the line, newline included: the events begin there
   bool newline_missing = false;  // it is all there is, and has no newline
   // The spaces or the newline are damaged: the byte there, and what belongs there.

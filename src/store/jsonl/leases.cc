@@ -66,6 +66,9 @@ Result<Lease> JsonlStore::lease(ThreadId id, std::string_view holder, std::chron
   SKEIN_ASSIGN(LeaseState state, read_lease(id));
   SKEIN_ASSIGN(const Lease lease,
                change_lease(state, id, holder, ttl, token, folder_->clock(), folder_->ids()));
+  // A run gives its lease back when it ends. Line 1 that is not written is only behind: the lease
+  // has to go all the same.
+  if (state.token == 0) (void)writer_.settle_head(*thread);
   SKEIN_TRY(write_lease(id, state));
   commits_.add(1);
   return lease;

@@ -170,9 +170,10 @@ Result<void> Writer::append(ThreadState& state, std::string lines) {
   return {};
 }
 
-Result<void> Writer::write_head(ThreadState& state, const Manifest& manifest) {
+Result<void> Writer::write_head(ThreadState& state, Manifest manifest) {
   SKEIN_TRY(folder_.flusher().check());
   WriterView& view = state.writer;
+  if (manifest.agent_id.empty()) manifest.agent_id = view.agent;
   std::string line;
   if (view.head.state == Head::State::kVerified && !view.head.stray_offset) {
     line = head_line(manifest, view.head.width);
@@ -186,6 +187,15 @@ Result<void> Writer::write_head(ThreadState& state, const Manifest& manifest) {
   view.head = parse_head(line, state.id);
   catalog_.forget(state.id);
   return {};
+}
+
+Result<void> Writer::settle_head(ThreadState& state) {
+  SKEIN_ASSIGN(const bool found, refresh_head(state));
+  const WriterView& view = state.writer;
+  if (!found || view.head.manifest.updated_at >= view.tail.last_time) return {};
+  Manifest manifest = view.head.manifest;
+  manifest.updated_at = view.tail.last_time;
+  return write_head(state, std::move(manifest));
 }
 
 Result<void> Writer::move(ThreadState& state, const Manifest& manifest) {

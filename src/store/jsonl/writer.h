@@ -28,7 +28,11 @@ class Writer {
   Result<void> append(ThreadState& state, std::string lines);
 
   // Writes line 1 anew, in place if it fits. The view is as the file after it.
-  Result<void> write_head(ThreadState& state, const Manifest& manifest);
+  Result<void> write_head(ThreadState& state, Manifest manifest);
+
+  // Gives line 1 the time of the last event, if that is later. What one reads stays as it was, and
+  // so does the version.
+  Result<void> settle_head(ThreadState& state);
 
   // The same, and moves the file to the folder of the manifest's agent, which decides whose it is:
   // after a crash line 1 may be ahead of it. The view is empty after it.
