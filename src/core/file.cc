@@ -47,9 +47,11 @@ Result<void> write_beside(const std::string& path, std::string_view bytes, unsig
   static std::atomic<unsigned> counter{0};
   const std::string beside =
       path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
-  // Of a process that died, or planted: never written through.
-  SKEIN_TRY(remove_file(beside));
   const auto write = [&]() -> Result<void> {
+    // Of a process that died, or planted: never written through. What keeps it from being removed
+    // keeps the file from being made.
+    const auto removed = remove_file(beside);
+    static_cast<void>(removed);
     SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_EXCL));
     // Only a mode that the umask may not take from: that of the file before.
     if (mode != kPrivateFile && ::fchmod(fd.get(), mode) != 0) {
