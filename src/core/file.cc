@@ -48,7 +48,10 @@ Result<void> write_beside(const std::string& path, std::string_view bytes, unsig
   const std::string beside =
       path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(counter++);
   const auto write = [&]() -> Result<void> {
-    ::unlink(beside.c_str());  // of a process that died, or planted: never written through
+    // Of a process that died, or planted: never written through. What keeps it from being removed
+    // keeps the file from being made.
+    const auto removed = remove_file(beside);
+    static_cast<void>(removed);
     SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_CREAT | O_EXCL));
     // Only a mode that the umask may not take from: that of the file before.
     if (mode != kPrivateFile && ::fchmod(fd.get(), mode) != 0) {
@@ -59,7 +62,8 @@ Result<void> write_beside(const std::string& path, std::string_view bytes, unsig
     return put(beside);
   };
   if (auto written = write(); !written) {
-    ::unlink(beside.c_str());
+    const auto removed = remove_file(beside);
+    static_cast<void>(removed);  // the first error is the one that tells
     return written;
   }
   return flusher.folder(parent_folder(path));
@@ -88,8 +92,8 @@ Result<Fd> open_file(const std::string& path, int flags, unsigned mode) {
   const int folder = confined ? confined->folder.get() : AT_FDCWD;
   const char* name = confined ? confined->name.c_str() : path.c_str();
   while (true) {
-    // A FIFO in the place of a file must not make a writer wait for its reader.
-    const int extra = O_CLOEXEC | O_NOFOLLOW | (writes ? O_NONBLOCK : 0);
+    // A FIFO in the place of a file must make nobody wait for its other end.
+    const int extra = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
     const int fd = ::openat(folder, name, flags | extra, mode);
     if (fd >= 0) return Fd(fd);
     const int error_number = errno;

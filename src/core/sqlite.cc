@@ -1,11 +1,15 @@
 #include "core/sqlite.h"
 
+#include <sys/stat.h>
+
 #include <utility>
 
 #include "core/confined_path.h"
 #include "core/file.h"
 #include "core/sqlite_page_cache.h"
+#include "core/sqlite_schema.h"
 #include "core/try.h"
+#include "skein/limits.h"
 
 namespace skein {
 
@@ -69,8 +73,6 @@ std::string_view Query::bytes(int column) const {
 
 namespace {
 
-// SQLite makes its files as the umask allows and goes through links. So the database is made for
-// it, private; the files beside it get the mode of the database.
 // A rollback journal can name a super-journal, which SQLite deletes after it has played the journal
 // back, wherever that file is. Only transactions over several attached databases have one, and
 // Skein attaches none: such a journal was made to delete a file of its reader.
@@ -93,16 +95,32 @@ Result<void> refuse_super_journal(const std::string& path) {
                   "open this database with other programs, and remove the journal");
 }
 
+// SQLite would wait at a pipe for somebody who writes to it.
+Result<void> refuse_other_than_files(const std::string& path) {
+  struct stat st{};
+  if (::stat(path.c_str(), &st) != 0 || S_ISREG(st.st_mode)) return {};
+  return fail(ErrorCode::kIo, path + ": is not a regular file, and in the way of one");
+}
+
+// SQLite makes its files as the umask allows and goes through links. So the database is made for
+// it, private; the files beside it get the mode of the database.
 Result<void> prepare_database_file(const std::string& path) {
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) {
     SKEIN_TRY(check_no_links(path + ending));
+    SKEIN_TRY(refuse_other_than_files(path + ending));
   }
   SKEIN_TRY(refuse_super_journal(path + "-journal"));
   return make_empty_file(path);
 }
 
-// Nothing in the file runs as code: Skein's schemas have no triggers and no views.
+// Nothing in the file runs as code: Skein's schemas have no triggers and no views. No row is larger
+// than the largest record with room to spare, and Skein attaches no other files.
 void disable_active_content(sqlite3* handle) {
+  constexpr int kLongestRow = 64 << 20;
+  static_assert(kLongestRow >= 2 * limits::kMaxRecordBytes);
+  sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestRow);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
@@ -161,7 +179,7 @@ namespace {
 Result<void> refuse_foreign(Database& database, std::int32_t application_id, int newest) {
   SKEIN_ASSIGN(const auto application, database.integer("PRAGMA application_id"));
   SKEIN_ASSIGN(const auto version, database.integer("PRAGMA user_version"));
-  SKEIN_ASSIGN(const auto tables, database.integer("SELECT count(*) FROM sqlite_schema"));
+  SKEIN_ASSIGN(const auto tables, database.integer("SELECT count(*) FROM main.sqlite_master"));
   const bool empty = application == 0 && version == 0 && tables == 0;
   if (!empty && application != application_id)
     return fail(ErrorCode::kInvalid,
@@ -171,6 +189,17 @@ Result<void> refuse_foreign(Database& database, std::int32_t application_id, int
                                          std::to_string(version) + ", this program knows " +
                                          std::to_string(newest) + ")");
   return {};
+}
+
+Result<void> check_migrated(Database& database, std::span<const Migration> migrations,
+                            std::int64_t version) {
+  SqliteSchema schema;
+  for (const Migration& migration : migrations) {
+    if (migration.version > version) break;
+    schema.add(migration.sql);
+    schema.add(migration.altered);
+  }
+  return schema.check(database);
 }
 
 Result<void> run_missing(Database& database, std::span<const Migration> migrations,
@@ -192,6 +221,7 @@ Result<void> Database::migrate(std::span<const Migration> migrations, std::int32
   const int newest = migrations.back().version;
   SKEIN_TRY(refuse_foreign(*this, application_id, newest));
   SKEIN_ASSIGN(const auto version, integer("PRAGMA user_version"));
+  SKEIN_TRY(check_migrated(*this, migrations, version));
   if (version == newest) return {};
   SKEIN_TRY(execute("BEGIN IMMEDIATE"));
   auto done = run_missing(*this, migrations, application_id);

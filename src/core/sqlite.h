@@ -81,6 +81,7 @@ class Query {
 struct Migration {
   int version = 0;  // 1, 2, 3 …
   const char* sql = "";
+  const char* altered = "";  // what it alters, as SQLite then says it was created
 };
 
 // A connection. One thread at a time.
@@ -104,7 +105,8 @@ class Database {
   Result<Query> query(const char* sql);
 
   // Runs what the file has not seen yet, in one transaction, and remembers it in user_version.
-  // kInvalid when the file belongs to another application or to a later version of this one.
+  // kInvalid when the file belongs to another application or to a later version of this one;
+  // kDamaged when its tables are not those that the migrations made.
   Result<void> migrate(std::span<const Migration> migrations, std::int32_t application_id);
 
   // The last connection to close moves the write-ahead log into the file and removes it; or, if it

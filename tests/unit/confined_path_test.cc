@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <functional>
@@ -65,6 +66,18 @@ TEST_F(ConfinedPaths, RefusesToWriteThroughALinkOnTheWayAndNamesIt) {
   EXPECT_TRUE(fails(remove_file(in_root("way/file")), ErrorCode::kIo, {"way"}));
   EXPECT_TRUE(fails(Database::open(in_root("way/x.db"), 0), ErrorCode::kIo, {"way"}));
   expect_outside_untouched();
+}
+
+TEST_F(ConfinedPaths, RemovesNothingBehindALinkOnTheWay) {
+  const ConfinedFolder confined(root().string());
+  fs::create_directory_symlink(outside(), root() / "way");
+  // As the file beside the one to be replaced is called.
+  constexpr int kNames = 1000;
+  const std::string beside = (outside() / "file.tmp").string() + std::to_string(::getpid()) + "-";
+  for (int i = 0; i < kNames; ++i) put_file(beside + std::to_string(i), "theirs");
+  EXPECT_TRUE(fails(replace_file(in_root("way/file"), "ours", flusher_), ErrorCode::kIo, {"way"}));
+  EXPECT_TRUE(fails(create_file(in_root("way/file"), "ours", flusher_), ErrorCode::kIo, {"way"}));
+  EXPECT_EQ(std::distance(fs::directory_iterator(outside()), {}), kNames + 1);
 }
 
 TEST_F(ConfinedPaths, RefusesALinkAtTheEndAndNamesItsTarget) {

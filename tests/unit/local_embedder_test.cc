@@ -269,6 +269,20 @@ TEST(Choices, ThatAreUnknownAreRefusedWithTheKnownOnes) {
   }
 }
 
+// A clone could bring a library along. Each test has a process of its own.
+TEST(Runtimes, AreNotLookedForInTheWorkingFolder) {
+  for (const char* folders : {":/opt/lib", "/opt/lib:", "/opt/lib::/lib", "lib", "/opt/lib;."}) {
+    ASSERT_EQ(setenv("LD_LIBRARY_PATH", folders, 1), 0);
+    const auto found = find_runtimes({});
+    if (!found) {
+      EXPECT_TRUE(fails(found, ErrorCode::kNotFound, {"LD_LIBRARY_PATH"})) << folders;
+      continue;
+    }
+    for (const std::string& path : *found) EXPECT_TRUE(path.starts_with('/')) << folders << path;
+  }
+  unsetenv("LD_LIBRARY_PATH");
+}
+
 // The two variables, and no cache: each test has a process of its own.
 TEST_F(ModelFolder, IsFoundByVariablesOfTheEnvironment) {
   LocalEmbedderOptions defaults;

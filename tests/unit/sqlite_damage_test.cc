@@ -34,12 +34,12 @@ class SqliteDamage : public testing::Test {
   }
   std::string path() const { return (folder_.path() / "x.db").string(); }
 
+  void change(const std::string& sql) const {
+    must(must(Database::open(path(), 5000)).execute(sql.c_str()));
+  }
   // Changes the file, which the store then reads as if it had never written it.
   void damage(const std::string& sql) {
-    {
-      Database database = must(Database::open(path(), 5000));
-      must(database.execute(sql.c_str()));
-    }
+    change(sql);
     reopen();
   }
   std::vector<Finding> check(bool repair = false) {
@@ -174,7 +174,7 @@ TEST_F(SqliteDamage, ADamagedIndexIsFoundAndBuiltAnew) {
   const ThreadId id = thread_of({message("one"), message("two")});
   // The row is changed and changed back, the second time while the index is out of sight.
   damage("UPDATE events SET lag = lag + 1");
-  damage(
+  change(
       "PRAGMA writable_schema = ON; CREATE TABLE hidden AS SELECT * FROM sqlite_schema"
       " WHERE name = 'events_by_thread';"
       "DELETE FROM sqlite_schema WHERE name = 'events_by_thread'");
@@ -224,7 +224,7 @@ TEST_F(SqliteDamage, ManyMayAskTheStoreAboutWhatTheyAreToldAtTheSameTime) {
 
 TEST_F(SqliteDamage, AnIndexThatMissesARowIsDamageAndNotAnInputOutputError) {
   const ThreadId id = thread_of({with_key(message("one"), "k")});
-  damage(
+  change(
       "PRAGMA writable_schema = ON; CREATE TABLE hidden AS SELECT * FROM sqlite_schema"
       " WHERE name = 'events_by_key';"
       "DELETE FROM sqlite_schema WHERE name = 'events_by_key'");

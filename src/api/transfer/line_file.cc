@@ -14,6 +14,9 @@ namespace skein {
 namespace {
 
 constexpr std::size_t kReadBytes = 256 << 10;
+// A file can say that it is as long as it likes without taking room.
+constexpr std::uint64_t kMostWithoutLine = std::uint64_t{64} << 20;
+static_assert(kMostWithoutLine > 4 * limits::kMaxEventBytes);
 
 Error file_error(const std::filesystem::path& path, const char* what) {
   return {ErrorCode::kDamaged,
@@ -34,15 +37,24 @@ Result<LineFile> LineFile::open(const std::filesystem::path& path) {
 }
 
 Result<bool> LineFile::next(LineBuffer::Line& line) {
+  std::uint64_t without_line = 0;
   while (true) {
     while (buffer_->next(line)) {
+      without_line = 0;
       line.text = trim_json(line.text);
       if (!line.text.empty() || line.too_long) return true;
+    }
+    if (without_line > kMostWithoutLine) {
+      return fail(ErrorCode::kDamaged,
+                  fmt::format("{}: a line has no end within {} bytes, and is longer than any event "
+                              "may be",
+                              path_.string(), without_line));
     }
     char* room = buffer_->room(kReadBytes);
     const ssize_t got = ::read(fd_.get(), room, kReadBytes);
     if (got < 0 && errno != EINTR) return tl::unexpected(file_error(path_, "read"));
     buffer_->fill(got > 0 ? static_cast<std::size_t>(got) : 0);
+    without_line += got > 0 ? static_cast<std::uint64_t>(got) : 0;
     if (got == 0) {
       buffer_->end();
       if (!buffer_->next(line)) return false;

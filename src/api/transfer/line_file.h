@@ -27,7 +27,7 @@ class LineFile {
   static Result<LineFile> open(const std::filesystem::path& path);
 
   // The next line that is not blank, without white space around it; false at the end. Its text
-  // lives until the next call. kDamaged: the file cannot be read.
+  // lives until the next call. kDamaged: the file cannot be read, or has a line without an end.
   Result<bool> next(LineBuffer::Line& line);
 
  private:

@@ -43,11 +43,27 @@ std::string variable(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// Where tools/setup leaves what it downloads; empty if nobody says where caches are.
+// Where tools/setup leaves what it downloads; empty if nobody says where caches are. A path that is
+// not absolute would lead into whatever folder we are in.
 std::string cache_folder() {
-  if (const std::string cache = variable("XDG_CACHE_HOME"); !cache.empty()) return cache + "/skein";
+  const std::string cache = variable("XDG_CACHE_HOME");
+  if (cache.starts_with('/')) return cache + "/skein";
   const std::string home = variable("HOME");
-  return home.empty() ? "" : home + "/.cache/skein";
+  return home.starts_with('/') ? home + "/.cache/skein" : "";
+}
+
+// Whether the system would look for libraries in the folder that we are in, or below it. An element
+// that is empty means just that.
+bool libraries_come_from_here() {
+  const std::string set = variable("LD_LIBRARY_PATH");
+  if (set.empty()) return false;
+  std::string_view folders = set;
+  while (folders.starts_with('/')) {
+    const auto end = folders.find_first_of(":;");
+    if (end == std::string_view::npos) return false;
+    folders.remove_prefix(end + 1);
+  }
+  return true;
 }
 
 std::string first_set(const std::string& option, const char* name) {
@@ -88,10 +104,12 @@ Result<ModelFiles> find_model_files(const KnownModel& model, const LocalEmbedder
 Result<std::vector<std::string>> find_runtimes(const LocalEmbedderOptions& options) {
   const std::string chosen = first_set(options.runtime, "SKEIN_ONNXRUNTIME");
   if (!chosen.empty()) {
-    if (is_file(chosen)) return std::vector{chosen};
+    if (is_file(chosen)) return std::vector{std::filesystem::absolute(chosen).string()};
     return fail(ErrorCode::kNotFound, "there is no library of ONNX Runtime at " + chosen);
   }
   std::vector<std::string> runtimes = {"libonnxruntime.so.1", "libonnxruntime.so"};
+  const bool unsafe = libraries_come_from_here();
+  if (unsafe) runtimes.clear();
   const std::string cached = cache_folder() + "/" SKEIN_CACHED_ONNXRUNTIME;
   if (is_file(cached)) {
     runtimes.push_back(cached);
@@ -101,8 +119,10 @@ Result<std::vector<std::string>> find_runtimes(const LocalEmbedderOptions& optio
   std::erase_if(runtimes, [](const std::string& name) { return !OnnxSession::can_load(name); });
   if (!runtimes.empty()) return runtimes;
   return fail(ErrorCode::kNotFound,
-              "ONNX Runtime is neither a library of the system nor at " + cached +
-                  ": tools/setup downloads it, or SKEIN_ONNXRUNTIME names the library");
+              (unsafe ? "LD_LIBRARY_PATH has an element that is not an absolute path, so that the "
+                        "system's ONNX Runtime is not used, and there is none at "
+                      : "ONNX Runtime is neither a library of the system nor at ") +
+                  cached + ": tools/setup downloads it, or SKEIN_ONNXRUNTIME names the library");
 }
 
 Result<std::string> read_verified(const std::string& path, std::string_view sha256) {

@@ -23,7 +23,7 @@ Result<Database> open_connection(const std::string& path) {
 }
 
 Result<void> remove_files(const std::string& path) {
-  for (const char* ending : {"", "-wal", "-shm"}) SKEIN_TRY(remove_file(path + ending));
+  for (const char* ending : {"", "-wal", "-shm", "-journal"}) SKEIN_TRY(remove_file(path + ending));
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/sqlite_schema.h"
 #include "core/try.h"
 
 namespace skein {
@@ -37,6 +38,19 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_by_generation ON vectors (generation);
 )sql";
 
+// A name of the file's choosing, as SQL.
+std::string quoted_name(std::string_view name) {
+  std::string quoted = "\"";
+  for (const char c : name) quoted.append(c == '"' ? 2 : 1, c);
+  return quoted + "\"";
+}
+
+Result<void> check_tables(Database& db) {
+  SqliteSchema schema;
+  schema.add(kTables);
+  return schema.check(db);
+}
+
 Result<void> set_format(Database& db) {
   const std::string mark = fmt::format("PRAGMA user_version = {}; PRAGMA application_id = {}",
                                        kIndexFormat, kIndexApplication);
@@ -48,7 +62,7 @@ Result<void> set_format(Database& db) {
 Result<void> make_tables_anew(Database& db) {
   std::vector<std::string> names;
   {
-    SKEIN_ASSIGN(Query tables, db.query("SELECT name FROM sqlite_schema WHERE type = 'table' "
+    SKEIN_ASSIGN(Query tables, db.query("SELECT name FROM main.sqlite_master WHERE type = 'table' "
                                         "AND name NOT LIKE 'sqlite_%'"));
     for (;;) {
       SKEIN_ASSIGN(const bool row, tables.step());
@@ -57,7 +71,7 @@ Result<void> make_tables_anew(Database& db) {
     }
   }
   for (const std::string& name : names) {
-    SKEIN_TRY(db.execute(fmt::format("DROP TABLE \"{}\"", name).c_str()));
+    SKEIN_TRY(db.execute(("DROP TABLE " + quoted_name(name)).c_str()));
   }
   SKEIN_TRY(db.execute(kTables));
   return set_format(db);
@@ -66,16 +80,17 @@ Result<void> make_tables_anew(Database& db) {
 Result<void> prepare_index(Database& db) {
   SKEIN_ASSIGN(const auto application, db.integer("PRAGMA application_id"));
   SKEIN_ASSIGN(const auto format, db.integer("PRAGMA user_version"));
-  SKEIN_ASSIGN(const auto tables, db.integer("SELECT count(*) FROM sqlite_schema"));
+  SKEIN_ASSIGN(const auto tables, db.integer("SELECT count(*) FROM main.sqlite_master"));
   if (application != kIndexApplication && (application != 0 || tables != 0)) {
     return fail(ErrorCode::kInvalid, db.path() + ": this is a database of another application");
   }
-  if (application == kIndexApplication && format == kIndexFormat) return {};
+  if (application == kIndexApplication && format == kIndexFormat) return check_tables(db);
   SKEIN_TRY(db.execute("BEGIN IMMEDIATE"));
   auto made = make_tables_anew(db);
   if (made) made = db.execute("COMMIT");
   if (!made) (void)db.execute("ROLLBACK");
-  return made;
+  SKEIN_TRY(std::move(made));
+  return check_tables(db);  // what else the file brought is still there
 }
 
 }  // namespace skein

@@ -89,9 +89,17 @@ Result<std::optional<CatalogEntry>> Catalog::load(const std::string& agent, Thre
     read_at = wall_ns();
     SKEIN_ASSIGN(entry.stamp, stat_open(file->fd, path));
     SKEIN_ASSIGN(Head head, read_head(*file, id));
-    SKEIN_ASSIGN(tail, read_tail(*file, head.width, entry.stamp.size));
     entry.manifest = std::move(head.manifest);
     entry.problem = head.state == Head::State::kDamaged ? head.problem : "";
+    auto read = read_tail(*file, head.width, entry.stamp.size);
+    if (read) {
+      tail = *read;
+    } else if (read.error().code == ErrorCode::kDamaged) {
+      tail = {};
+      entry.problem = read.error().message;
+    } else {
+      return tl::unexpected(read.error());
+    }
     if (entry.problem.empty() && tail.end.torn_bytes == 0) break;
     // Somebody may be writing right now; whoever has the lock sees the lines whole.
     if (attempt == 0) SKEIN_TRY(recover_(id));

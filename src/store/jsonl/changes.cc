@@ -41,7 +41,9 @@ Result<void> JsonlStore::reconcile_thread(ThreadId id) {
   if (!file) return {};
   SKEIN_ASSIGN(const auto stamp, stat_open(file->fd, file->path));
   SKEIN_ASSIGN(const Head head, read_head(*file, id));
-  SKEIN_ASSIGN(const Tail tail, read_tail(*file, head.width, stamp.size));
+  auto read = read_tail(*file, head.width, stamp.size);
+  if (!read && read.error().code != ErrorCode::kDamaged) return tl::unexpected(read.error());
+  const Tail tail = read.value_or(Tail{});  // whoever reads the thread is told of the damage
   if (!news.exists) {
     feed_.created(id, head.manifest.version);
   } else if (head.state != Head::State::kDamaged && head.manifest.version != news.version) {

@@ -93,7 +93,10 @@ class Checker {
     const bool was_damaged = head.state == Head::State::kDamaged;
     if (options_.repair) SKEIN_TRY(store_.writer_.recover_head(*state, *file, head));
     SKEIN_TRY(check_head(agent, id, *file, head, was_damaged));
-    SKEIN_TRY(check_events(id, *file, head, *state));
+    if (const auto events = check_events(id, *file, head, *state); !events) {
+      if (events.error().code != ErrorCode::kDamaged) return events;
+      report(Health::kBroken, id, 0, events.error().message, "restore the file from a copy", false);
+    }
     return check_lease_file(id);
   }
 

@@ -69,6 +69,13 @@ Result<bool> LineReader::skip_overlong(Raw& line) {
   line = {.offset = offset(), .text = {}, .overlong = true};
   while (true) {
     begin_ = filled_;
+    if (offset() - line.offset > longest_line_ + kMostSkipped) {
+      return fail(ErrorCode::kDamaged,
+                  path_ + ": the line at byte " + std::to_string(line.offset) +
+                      " is longer than any event may be, and has no end within " +
+                      std::to_string(offset() - line.offset) +
+                      " bytes. Restore the file from a copy, or remove it");
+    }
     SKEIN_ASSIGN(const bool more, fill());
     if (!more) return false;
     const void* newline = std::memchr(buffer_.get(), '\n', filled_);

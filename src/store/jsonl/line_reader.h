@@ -16,6 +16,9 @@ namespace skein::jsonl {
 class LineReader {
  public:
   static constexpr std::size_t kLongestLine = std::size_t{32} << 20;
+  // What an overlong line may have beyond that. A file can say that it is as long as it likes
+  // without taking room.
+  static constexpr std::uint64_t kMostSkipped = std::uint64_t{64} << 20;
 
   // Reads from `offset` up to `end`.
   LineReader(const Fd& fd, const std::string& path, std::uint64_t offset, std::uint64_t end,
@@ -28,7 +31,8 @@ class LineReader {
     bool overlong = false;  // longer than `longest_line`: `text` is empty
   };
 
-  // The next line that ends in a newline. False: there is no more.
+  // The next line that ends in a newline. False: there is no more. kDamaged: an overlong line does
+  // not come to its end.
   Result<bool> next(Raw& line);
   // Ends the line that next() gave after `length` bytes instead; the byte after them counts as its
   // end.

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <fstream>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "core/file.h"
 
 namespace skein::sqlite {
 namespace {
@@ -14,6 +15,9 @@ namespace {
 // https://www.sqlite.org/fileformat2.html#walformat: a header, then frames of a header and a page.
 constexpr std::size_t kLogHeader = 32;
 constexpr std::size_t kFrameHeader = 24;
+// What a log may have behind a frame that cannot be read, of which SQLite reads nothing. A file can
+// say that it is as long as it likes without taking room.
+constexpr std::uint64_t kMostBehind = std::uint64_t{256} << 20;
 constexpr std::uint32_t kMagic = 0x377f0682;  // the lowest bit: checksums of big-endian words
 
 using Bytes = std::span<const unsigned char>;
@@ -52,7 +56,7 @@ Finding damaged(std::string what) {
 
 class Log {
  public:
-  explicit Log(const std::string& path) : file_(path, std::ios::binary) {}
+  Log(std::string path, Fd file) : path_(std::move(path)), file_(std::move(file)) {}
 
   std::optional<Finding> examine() {
     std::vector<unsigned char> header(kLogHeader);
@@ -70,8 +74,10 @@ class Log {
 
  private:
   bool read(std::span<unsigned char> into) {
-    file_.read(reinterpret_cast<char*>(into.data()), static_cast<std::streamsize>(into.size()));
-    return static_cast<std::size_t>(file_.gcount()) == into.size();
+    got_ = read_at(file_, path_, offset_, reinterpret_cast<char*>(into.data()), into.size())
+               .value_or(0);
+    offset_ += got_;
+    return got_ == into.size();
   }
 
   bool is_commit() const { return word(frame_, 4) != 0; }
@@ -92,19 +98,22 @@ class Log {
     std::uint64_t good = 0;
     std::uint64_t lost = 0;
     bool chain = true;
-    while (read(frame_)) {
+    std::uint64_t chain_end = 0;
+    while ((chain || offset_ - chain_end < kMostBehind) && read(frame_)) {
       chain = chain && follows();
-      if (chain)
+      if (chain) {
         ++good;
-      else if (is_of_this_log() && is_commit())
+        chain_end = offset_;
+      } else if (is_of_this_log() && is_commit()) {
         ++lost;
+      }
     }
     if (lost > 0) {
       return damaged("the write-ahead log cannot be read after frame " + std::to_string(good) +
                      "; commits behind it that are lost: " + std::to_string(lost));
     }
     // Zeros are room that was made for later.
-    const auto tail = Bytes(frame_).first(static_cast<std::size_t>(file_.gcount()));
+    const auto tail = Bytes(frame_).first(got_);
     if (chain && std::any_of(tail.begin(), tail.end(), [](auto byte) { return byte != 0; })) {
       return damaged("the write-ahead log ends within frame " + std::to_string(good + 1) +
                      "; a commit that was being written is lost");
@@ -112,7 +121,10 @@ class Log {
     return std::nullopt;
   }
 
-  std::ifstream file_;
+  const std::string path_;
+  const Fd file_;
+  std::uint64_t offset_ = 0;
+  std::size_t got_ = 0;  // by the last read
   Checksum sum_;
   std::array<std::uint32_t, 2> salts_{};
   std::vector<unsigned char> frame_;
@@ -121,7 +133,12 @@ class Log {
 }  // namespace
 
 std::optional<Finding> examine_log(const std::string& database_path) {
-  return Log(database_path + "-wal").examine();
+  const std::string path = database_path + "-wal";
+  const auto there = stat_file(path);
+  if (!there || !*there) return std::nullopt;
+  auto file = open_file(path, O_RDONLY);
+  if (!file) return std::nullopt;
+  return Log(path, std::move(*file)).examine();
 }
 
 }  // namespace skein::sqlite

@@ -108,6 +108,14 @@ CREATE UNIQUE INDEX deleted_records ON changes(collection, key) WHERE kind = 5;
 // `behind`: whether the thread may have been updated later than its entry says. Then its head has
 // to be asked; otherwise the list answers by itself.
 constexpr char kListedBehind[] = "ALTER TABLE listed ADD COLUMN behind INTEGER NOT NULL DEFAULT 1";
+constexpr char kListedAltered[] = R"sql(
+CREATE TABLE listed(
+  agent INTEGER NOT NULL,
+  updated INTEGER NOT NULL,
+  id INTEGER NOT NULL, behind INTEGER NOT NULL DEFAULT 1,
+  PRIMARY KEY(agent, updated, id)
+) STRICT, WITHOUT ROWID;
+)sql";
 
 // How many threads there are, so that nobody has to count them.
 constexpr char kTotals[] = R"sql(
@@ -121,7 +129,8 @@ INSERT INTO totals(agent, status, threads)
   SELECT agent, status, count(*) FROM threads GROUP BY agent, status;
 )sql";
 
-constexpr Migration kMigrations[] = {{1, kInitial}, {2, kListedBehind}, {3, kTotals}};
+constexpr Migration kMigrations[] = {
+    {1, kInitial}, {2, kListedBehind, kListedAltered}, {3, kTotals}};
 
 }  // namespace
 
