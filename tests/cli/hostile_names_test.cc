@@ -1,0 +1,48 @@
+// A cloned folder whose files have names and texts made to deceive: a shell, a model, a reader of
+// what "skein trust" shows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "program.h"
+#include "support/git_sandbox.h"
+#include "support/temp_dir.h"
+
+namespace skein::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class HostileNames : public testing::Test {
+ protected:
+  fs::path mark() const { return outside_.path() / "pwned"; }
+  // A program that leaves a mark.
+  void program(const std::string& name) const {
+    workspace_.write(name, "#!/bin/sh\ntouch '" + mark().string() + "'\n");
+    fs::permissions(workspace_.path() / name, fs::perms::owner_all);
+  }
+  void agent(const std::string& json) const { workspace_.write("agents/helper/agent.json", json); }
+
+  TempDir outside_;
+  Workspace workspace_;
+};
+
+TEST_F(HostileNames, EditingAnAgentStartsNoProgramOfTheFolder) {
+  agent(R"({"engine":"echo"})");
+  for (const char* name : {"sh", "env", "true", "bin/sh", "bin/env", "bin/true"}) program(name);
+  for (const char* entry : {".:", ":", "bin:"}) {
+    const Ran ran = workspace_.run_on_terminal(
+        {"agent", "edit", "helper"}, "",
+        {"PATH=" + (entry + path_with_skein()), "EDITOR=env true", "VISUAL="});
+    EXPECT_EQ(ran.code, 0) << ran;
+    EXPECT_FALSE(fs::exists(mark())) << '"' << entry << '"' << ran;
+  }
+}
+
+}  // namespace
+}  // namespace skein::test
