@@ -44,5 +44,14 @@ TEST_F(HostileNames, EditingAnAgentStartsNoProgramOfTheFolder) {
   }
 }
 
+TEST_F(HostileNames, ReviewShowsNoCharactersThatAreInvisible) {
+  for (const char* hidden : {"\u061c", "\u3164", "\u180e", "\ufff9", "\U000e0100"}) {
+    agent(R"({"engine":"claude-code","options":{"program":"./cla)" + std::string(hidden) +
+          R"(ude"}})");
+    const Ran ran = workspace_.run({"trust", "--print"});
+    EXPECT_THAT(ran.out, AllOf(HasSubstr("./cla\\u"), Not(HasSubstr(hidden)))) << ran;
+  }
+}
+
 }  // namespace
 }  // namespace skein::test
