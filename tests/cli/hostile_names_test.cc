@@ -53,5 +53,20 @@ TEST_F(HostileNames, ReviewShowsNoCharactersThatAreInvisible) {
   }
 }
 
+TEST_F(HostileNames, HostOfAnAddressIsAscii) {
+  const std::string url = "\"https://api.\u043epenai.com/v1\"";
+  for (const std::string& json :
+       {R"({"engine":"openai","model":"m","options":{"baseUrl":)" + url + "}}",
+        R"({"engine":"anthropic","model":"m","options":{"baseUrl":)" + url + "}}",
+        R"({"engine":"claude-code","options":{"baseUrl":)" + url + "}}",
+        R"({"engine":"echo","capabilities":{"mcpServers":{"x":{"url":)" + url + "}}}}"}) {
+    agent(json);
+    const Ran ran = workspace_.run({"trust", "--print"});
+    EXPECT_THAT(ran.out,
+                AllOf(HasSubstr("cannot be used"), HasSubstr("punycode"), Not(HasSubstr("sends"))))
+        << ran;
+  }
+}
+
 }  // namespace
 }  // namespace skein::test
