@@ -5,6 +5,7 @@
 #include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "git/repository.h"
 #include "skein/checkpoints.h"
 #include "work/checkpoint_capture.h"
@@ -45,7 +46,7 @@ Result<void> check_is_ours(const Repository& repository, const std::string& fold
   if (is_inside(fs::weakly_canonical(folder, error), root)) return {};
   SKEIN_ASSIGN(const auto own, Repository::find(workspace));
   if (own && own->common_folder() == repository.common_folder()) return {};
-  return fail(ErrorCode::kInvalid, folder + " is outside the workspace");
+  return fail(ErrorCode::kInvalid, visible_line(folder) + " is outside the workspace");
 }
 
 bool is_hex(std::string_view text) {
@@ -57,7 +58,7 @@ Result<void> compare(const Checkpoint& checkpoint, const std::string& workspace,
                      CheckpointDrift& drift) {
   const std::string folder = (fs::path(workspace) / checkpoint.cwd).lexically_normal().string();
   SKEIN_ASSIGN(const auto repository, Repository::find(folder));
-  if (!repository) return fail(ErrorCode::kNotFound, folder + " is in no repository");
+  if (!repository) return fail(ErrorCode::kNotFound, visible_line(folder) + " is in no repository");
   SKEIN_TRY(check_is_ours(*repository, folder, workspace));
   if (!is_hex(drift.commit_then)) {
     return fail(ErrorCode::kInvalid, quote(drift.commit_then) + " is no commit id");

@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
 constexpr std::size_t kMostCandidates = 10;  // that an ambiguous part is answered with
+constexpr std::size_t kMostIdBytes = 255;    // that a message shows: as many as a file name has
 
 Result<void> check_text(std::string_view what, std::string_view text) {
   if (text.size() > limits::kMaxCheckpointTextBytes) {
@@ -195,7 +196,7 @@ Result<CheckpointEntry> Checkpoints::find(std::string_view part) {
     std::string message =
         fmt::format("{} checkpoints have {} in their ids:", candidates.size(), quote(part));
     for (std::size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
-      message += " " + candidates[i]->entry.id;
+      message += " " + quote(candidates[i]->entry.id, kMostIdBytes);
     }
     if (candidates.size() > kMostCandidates) message += " …";
     return fail(ErrorCode::kConflict, std::move(message));
@@ -216,8 +217,8 @@ Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUp
   CheckpointFolder folder(options_.workspace);
   SKEIN_ASSIGN(const CheckpointEntry entry, find(part));
   if (entry.older) {
-    return fail(ErrorCode::kInvalid,
-                entry.id + " is in " + folder.older() + ", which is only read");
+    return fail(ErrorCode::kInvalid, quote(entry.id, kMostIdBytes) + " is in " + folder.older() +
+                                         ", which is only read");
   }
   Checkpoint checkpoint;
   {
@@ -232,7 +233,8 @@ Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUp
     }
     if (changes.worker_state) {
       if (!checkpoint.worker) {
-        return fail(ErrorCode::kInvalid, checkpoint.id + " has no worker whose state could change");
+        return fail(ErrorCode::kInvalid,
+                    quote(checkpoint.id, kMostIdBytes) + " has no worker whose state could change");
       }
       const WorkerState before = checkpoint.worker->state.value_or(WorkerState::kIdle);
       SKEIN_TRY(check_worker_move(before, *changes.worker_state));
