@@ -7,6 +7,7 @@
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quotation.h"
+#include "core/visible.h"
 
 namespace skein {
 namespace {
@@ -187,10 +188,10 @@ std::string handoff_prompt(const Resumed& resumed) {
   add_list(said, "Open items:", item_lines(resumed));
   const std::string what =
       fmt::format("Continue the work {} (checkpoint {}).\n\nWhat the checkpoint says.",
-                  quoted_name(checkpoint.title), checkpoint.id);
+                  quoted_name(checkpoint.title), visible_line(checkpoint.id));
   return quoted_record(what, said) +
          fmt::format("\nBegin with `skein resume {}`: it tells what has changed since.\n",
-                     checkpoint.id);
+                     visible_line(checkpoint.id));
 }
 
 }  // namespace skein

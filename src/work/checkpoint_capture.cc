@@ -1,17 +1,24 @@
 #include "work/checkpoint_capture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "skein/limits.h"
 
 namespace skein {
 namespace {
 
 namespace fs = std::filesystem;
+
+// For all of them together; each command of git has a limit of its own.
+constexpr std::int64_t kLongestKnowledgeMs = 10'000;
 
 // With links resolved, as git names folders; as it is, where that cannot be.
 fs::path resolved(const fs::path& path) {
@@ -69,7 +76,7 @@ class Capture {
     if (!state.remote_url.empty()) git.remote_url = state.remote_url;
     SKEIN_TRY(describe_session(repository, state, git));
     for (const std::string& file : state.changed_files) add_file(checkpoint_, file);
-    SKEIN_TRY(describe_knowledge(git));
+    describe_knowledge(git);
     return {};
   }
 
@@ -102,24 +109,41 @@ class Capture {
     return {};
   }
 
-  Result<void> describe_knowledge(CheckpointGit& git) {
-    if (options_.knowledge_repos.empty()) return {};
+  // Several names may stand for one folder. What takes too long, or cannot be read, is left out.
+  void describe_knowledge(CheckpointGit& git) {
+    if (options_.knowledge_repos.empty()) return;
     git.knowledge_repos.emplace();
+    const std::int64_t deadline = options_.clock->boot_ms() + kLongestKnowledgeMs;
+    std::map<fs::path, std::optional<Json>> states;
+    std::string late;
     for (const auto& [name, folder] : options_.knowledge_repos) {
-      const fs::path place = fs::path(options_.workspace) / folder;
-      const auto repository = Repository::find(place.string());
-      if (!repository || !*repository) {
-        tell("knowledge repository " + name + ": " +
-             (repository ? place.string() + " is in no repository" : repository.error().message));
+      const fs::path place = resolved(fs::path(options_.workspace) / folder);
+      auto known = states.find(place);
+      if (known == states.end() && options_.clock->boot_ms() >= deadline) {
+        late += (late.empty() ? "" : ", ") + quote(name);
         continue;
       }
-      SKEIN_ASSIGN(const RepositoryState state, (*repository)->state());
-      std::string json = "{ \"commit\": \"";
-      json += state.head ? state.head->short_id : "";
-      json += state.dirty() ? "\", \"dirty\": true }" : "\", \"dirty\": false }";
-      git.knowledge_repos->push_back({name, Json::trusted(std::move(json))});
+      if (known == states.end()) {
+        auto state = knowledge_state(place.string());
+        if (!state) tell("knowledge repository " + quote(name) + ": " + state.error().message);
+        known = states.emplace(place, state ? std::optional(*state) : std::nullopt).first;
+      }
+      if (known->second) git.knowledge_repos->push_back({name, *known->second});
     }
-    return {};
+    if (late.empty()) return;
+    tell(fmt::format("left out, as knowledge repositories took longer than {} s: {}",
+                     kLongestKnowledgeMs / 1000, late));
+  }
+
+  static Result<Json> knowledge_state(const std::string& folder) {
+    SKEIN_ASSIGN(const auto repository, Repository::find(folder));
+    if (!repository)
+      return fail(ErrorCode::kNotFound, visible_line(folder) + " is in no repository");
+    SKEIN_ASSIGN(const RepositoryState state, repository->state());
+    std::string json = "{ \"commit\": \"";
+    json += state.head ? state.head->short_id : "";
+    json += state.dirty() ? "\", \"dirty\": true }" : "\", \"dirty\": false }";
+    return Json::trusted(std::move(json));
   }
 
   void tell(const std::string& message) const {

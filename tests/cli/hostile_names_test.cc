@@ -116,5 +116,22 @@ TEST_F(HostileNames, ErrorsOfToolsAreOneLine) {
                           Not(HasSubstr("\u202e"))));
 }
 
+TEST_F(HostileNames, KnowledgeRepositoriesAreFew) {
+  init_repository(workspace_.path());
+  const auto checkpoint_with = [this](int count) {
+    std::string names;
+    for (int i = 0; i < count; ++i) {
+      names += (i > 0 ? ",\"" : "\"") + std::to_string(i) + R"(":"r")";
+    }
+    workspace_.write(".skein/config.json", R"({"knowledgeRepos":{)" + names + "}}");
+    return workspace_.run({"checkpoint", "x", "--summary", "y"});
+  };
+  const Ran many = checkpoint_with(1000);
+  EXPECT_EQ(many.code, 2) << many;
+  EXPECT_THAT(many.err, AllOf(HasSubstr("knowledgeRepos"), HasSubstr("limit is 32"))) << many;
+  const Ran few = checkpoint_with(32);
+  EXPECT_EQ(few.code, 0) << few;
+}
+
 }  // namespace
 }  // namespace skein::test
