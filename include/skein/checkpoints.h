@@ -29,6 +29,7 @@ enum class CheckpointType {
   kCheckpoint,  // "checkpoint": somebody asked for it
   kAuto,        // "auto-checkpoint": a hook made it; lighter, and purged after a while
   kHandoff,     // "handoff": somebody else will go on; has the form of a full one
+  kOther,       // a type of another program, such as "task"
 };
 
 // idle → loading → executing → verifying → completed, and executing → error.
@@ -42,12 +43,20 @@ struct CheckpointGit {
     Json repository;  // {"commit": …, "dirty": …}
   };
 
+  // A file that differed from current_commit, and what its content is known by: "sha256:HEX",
+  // "link:HEX" of a link's target, "size:BYTES" of a large file, or "absent".
+  struct Uncommitted {
+    std::string path;  // from the root of the repository
+    std::string content;
+  };
+
   std::optional<std::string> branch;  // "HEAD" when detached
   std::optional<std::string> remote_url;
   std::optional<std::string> initial_commit;
   std::optional<std::string> current_commit;
   std::optional<std::vector<std::string>> commits_made;  // "def5678: subject", oldest first
   std::optional<bool> dirty;
+  std::optional<std::vector<Uncommitted>> uncommitted;  // of files_touched
   std::optional<std::vector<Knowledge>> knowledge_repos;
   Json extra;  // an object with unknown fields, as they came; or absent
 };
@@ -65,6 +74,7 @@ struct Checkpoint {
   std::string id;  // T-YYYYMMDD-HHMMSS-slug, in UTC
   std::int64_t version = 1;
   CheckpointType type = CheckpointType::kCheckpoint;
+  std::string other_type;  // the word for kOther
   Timestamp created_at;
   Timestamp updated_at;
   std::string workspace_root;  // with "~" for the home folder
@@ -82,9 +92,12 @@ struct Checkpoint {
 
   // Beside it: read from the older WORKSPACE/workspace/checkpoints/, which is never written.
   bool older = false;
+  // And "2026-01": read from WORKSPACE/workspace/threads/archive/2026-01/, which is not written
+  // either. Empty: it is not archived.
+  std::string archive;
 };
 
-const char* to_string(CheckpointType type);
+const char* to_string(CheckpointType type);  // "other" for kOther
 const char* to_string(WorkerState state);
 Result<CheckpointType> parse_checkpoint_type(std::string_view text);
 Result<WorkerState> parse_worker_state(std::string_view text);
@@ -97,16 +110,19 @@ std::string to_json(const Checkpoint& checkpoint);
 // kInvalid says what is wrong.
 Result<Checkpoint> parse_checkpoint(std::string_view json);
 
-// What a title becomes in an id: lower-case ASCII words joined by dashes, at most 48 characters;
-// letters beyond that are written as similar ones or left out. "checkpoint" when nothing is left.
+// What a title becomes in an id: lower-case words joined by dashes, at most 48 bytes. Latin, Greek
+// and Cyrillic letters are written in ASCII, letters and digits of other scripts as they are.
+// "checkpoint" when nothing is left.
 std::string checkpoint_slug(std::string_view title);
 
-// T-YYYYMMDD-HHMMSS-slug of a time and a title.
+// T-YYYYMMDD-HHMMSS-slug of a time and a title. The slug never begins with "auto-", which marks
+// automatic checkpoints.
 std::string checkpoint_id(Timestamp time, std::string_view title);
 
 struct NewCheckpoint {
   CheckpointType type = CheckpointType::kCheckpoint;
-  std::string slug;   // any text; empty: from the title, else from the summary
+  std::string slug;   // any text; empty: from the title, else from the summary. kInvalid: one that
+                      // begins with "auto-" and is for no automatic checkpoint
   std::string title;  // empty: from the slug
   std::string summary;
   std::vector<std::string> next_steps;
@@ -129,6 +145,7 @@ struct CheckpointUpdate {
   std::optional<std::string> summary = {};
   std::vector<std::string> next_steps = {};
   std::vector<std::string> tags = {};
+  std::vector<std::string> files_touched = {};
   std::optional<WorkerState> worker_state = {};  // kConflict: an illegal move; kInvalid: no worker
 };
 
@@ -146,6 +163,7 @@ struct CheckpointQuery {
 struct CheckpointEntry {
   std::string id;
   CheckpointType type = CheckpointType::kCheckpoint;
+  std::string other_type;  // the word for kOther
   Timestamp created_at;
   std::string title;
   std::string summary;
@@ -156,7 +174,12 @@ struct CheckpointEntry {
   std::string commit;
   std::uint64_t next_steps = 0;
   bool older = false;
+  std::string archive;  // as in Checkpoint
 };
+
+// The word that the file has as its type.
+std::string type_name(const Checkpoint& checkpoint);
+std::string type_name(const CheckpointEntry& entry);
 
 // How far the repository has moved since a checkpoint was made.
 struct CheckpointDrift {
@@ -165,11 +188,12 @@ struct CheckpointDrift {
   std::string branch_now;
   std::string commit_then;
   std::string commit_now;
-  bool commit_missing = false;             // the commit of then is not in the repository any more
-  std::size_t commits_since = 0;           // of now, that were not there then
-  std::vector<std::string> new_commits;    // the newest of them, "def5678: subject"
-  std::size_t commits_left = 0;            // of then, that are not in what is checked out now
-  std::vector<std::string> changed_files;  // of those that the checkpoint names
+  bool commit_missing = false;           // the commit of then is not in the repository any more
+  std::size_t commits_since = 0;         // of now, that were not there then
+  std::vector<std::string> new_commits;  // the newest of them, "def5678: subject"
+  std::size_t commits_left = 0;          // of then, that are not in what is checked out now
+  // Of those that the checkpoint names: they are not as they were when it was made or updated.
+  std::vector<std::string> changed_files;
   bool dirty = false;
 
   bool none() const;
@@ -181,12 +205,21 @@ struct PurgeOptions {
   std::string only = {};  // this one alone, if it is due; empty: all that are
 };
 
+// An automatic checkpoint that is gone.
+struct PurgedCheckpoint {
+  std::string id;
+  Timestamp purged_at;
+  Timestamp created_at;
+  std::string title;
+};
+
 struct CheckpointsOptions {
   std::string workspace;  // absolute
   struct KnowledgeRepo {
     std::string name;
     std::string folder;  // from the workspace, or absolute
   };
+  // Besides those at knowledge/public/*, knowledge/private/* and companies/*/knowledge.
   std::vector<KnowledgeRepo> knowledge_repos = {};
   Clock* clock = nullptr;  // borrowed; none: system_clock()
   // Told of what went wrong without failing the call: a file that is no checkpoint, git that
@@ -206,11 +239,15 @@ class Checkpoints {
   // recent.md. Two of one second and slug get ids that differ.
   Result<Checkpoint> create(const NewCheckpoint& wanted);
 
-  // kInvalid for one of the older folder.
+  // Asks git again where the work stands in the checkpoint's folder: commits since then are added
+  // to those made, their files and uncommitted ones to those touched. `part` is a whole id, a slug,
+  // or some part of an id. kConflict names the candidates when several fit. kInvalid for one of the
+  // older folder or the archive.
   Result<Checkpoint> update(std::string_view part, const CheckpointUpdate& changes);
 
-  // `part` is a whole id or some part of one. kNotFound; kConflict names the candidates, when
-  // several fit.
+  // `part` is a whole id, else a slug, else some part of an id. Of several the newest that is not
+  // automatic; the notice names the others. kNotFound; kConflict: several fit, and all are
+  // automatic.
   Result<Checkpoint> get(std::string_view part);
 
   // Newest first.
@@ -222,6 +259,8 @@ class Checkpoints {
   // Removes automatic ones that are older, and answers which. Each leaves a line in
   // WORKSPACE/.skein/purged.jsonl before it goes.
   Result<std::vector<CheckpointEntry>> purge(const PurgeOptions& options);
+  // Everything that was purged so far, oldest first.
+  Result<std::vector<PurgedCheckpoint>> purged() const;
 
   // Writes INDEX.md and recent.md anew.
   Result<void> rebuild_index();
@@ -229,7 +268,8 @@ class Checkpoints {
   const CheckpointsOptions& options() const { return options_; }
 
  private:
-  Result<CheckpointEntry> find(std::string_view part);
+  enum class IfSeveral { kRefuse, kNewest };
+  Result<CheckpointEntry> find(std::string_view part, IfSeveral if_several);
   void notice(const std::string& message) const;
 
   CheckpointsOptions options_;

@@ -70,6 +70,12 @@ struct EngineUsage {
   std::optional<std::int64_t> cache_read_tokens{};
   std::optional<double> cost_usd{};
   std::optional<std::int64_t> turns{};
+
+  // Whether anything is known of it, and not 0.
+  bool is_something() const {
+    return input_tokens.value_or(0) != 0 || output_tokens.value_or(0) != 0 ||
+           cache_read_tokens.value_or(0) != 0 || cost_usd.value_or(0) != 0;
+  }
 };
 
 enum class TurnEnd {
@@ -102,6 +108,11 @@ class EngineSink {
   virtual bool on_narration(std::string_view text) = 0;
   virtual bool on_tool_use(const ToolCall& call) = 0;
   virtual bool on_tool_result(const ToolCall& call, const ToolResult& result) = 0;
+  // What was spent on an attempt that failed. A turn that run() returns has its own usage.
+  virtual void on_spent(const EngineUsage& usage, std::string_view model) {
+    (void)usage;
+    (void)model;
+  }
 };
 
 // Whether a text may be the id of an engine's session: [A-Za-z0-9][A-Za-z0-9._:+-]{0,127}. Such a
@@ -133,7 +144,8 @@ class Engine {
   // to tell this from other failures), with kInvalid when the provider refuses the request as
   // malformed or unauthorised, kNotFound for an unknown model or a missing program, kBusy when the
   // provider is still overloaded after retries, and kIo when the response was cut off or is not
-  // what the protocol allows. What was told to the sink before stays told. No message of an error
+  // what the protocol allows. What was told to the sink before stays told; what is known of the
+  // costs is told before it fails. No message of an error
   // ever contains a key.
   virtual Result<EngineTurn> run(const EngineRequest& request, EngineSink& sink,
                                  std::stop_token stop) = 0;

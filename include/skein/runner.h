@@ -267,7 +267,9 @@ class Runner {
 
   // Stops a run in whatever process it is, waiting or under way, or drops its question. False: it
   // had ended. Returns without waiting for the end; wait() does. An open run whose record is not
-  // signed is closed at once, and nothing else is done for it.
+  // signed is closed at once, and nothing else is done for it. A request to roll back that comes
+  // before the end is stored is honoured; after that it is kConflict, unless the run was rolled
+  // back.
   Result<bool> cancel(std::string_view run_id, const CancelOptions& options = {});
 
   // Until the run has ended in whatever process it is, or `stop`; the record as it is then.

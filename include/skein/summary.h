@@ -30,7 +30,8 @@ struct SummaryPart {
   std::string text{};
 };
 
-// Makes summaries. An engine can be one; extractive_summarizer() needs none.
+// Makes summaries: make_engine_summarizer() (skein/engine_summary.h) by an engine,
+// extractive_summarizer() without one.
 class Summarizer {
  public:
   virtual ~Summarizer() = default;
@@ -38,6 +39,8 @@ class Summarizer {
   // order. A longer one is refused by the caller.
   virtual Result<std::string> summarize(const std::vector<SummaryPart>& parts,
                                         std::uint64_t max_tokens) = 0;
+  // The model that wrote the last one; empty: none did, its sentences are those of the text.
+  virtual std::string model() const { return {}; }
 };
 
 // Chooses sentences of the text itself, so that together they cover what is said most and nowhere
@@ -57,6 +60,7 @@ struct Summary {
   Seq seq = 0;  // of the summary itself
   std::vector<SeqRange> covers;
   std::string text;
+  std::string model{};  // that wrote it; empty: its sentences are those of the thread
 };
 
 // Appends a summary of everything on the current path but system messages and the newest

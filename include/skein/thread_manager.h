@@ -140,6 +140,9 @@ class ThreadManager {
   Result<Manifest> update(std::string_view thread, const ManifestPatch& patch,
                           const UpdateOptions& options = {});
 
+  // Forgets the engine's session: the next run starts a new one with what the thread has.
+  Result<Manifest> clear_session(std::string_view thread);
+
   // Any move that the rules allow, as pause, resume, close, archive and restore would do it; to the
   // status that it has, nothing happens. kConflict names the status and what to do instead.
   Result<Manifest> update_status(std::string_view thread, ThreadStatus status);

@@ -34,10 +34,16 @@ struct WorkItem {
   ItemStatus status = ItemStatus::kOpen;
   Timestamp created_at;
   Timestamp resolved_at;  // unset: open, or it is not known when
+  // The two times as another program wrote them, where that is not the form of Timestamp::str().
+  // They are passed on as they are.
+  std::string created_at_written;
+  std::string resolved_at_written;
   std::optional<std::string> source_session;
   std::optional<std::string> resolved_by_session;
   std::optional<std::string> resolution_note;
-  Json extra;  // an object with the fields that Skein does not know, as they came; or absent
+  // An object with the fields that Skein does not know, as they came; or absent. Its "notes" are
+  // other texts that came with the same id, or that said nearly the same.
+  Json extra;
 
   friend bool operator==(const WorkItem&, const WorkItem&) = default;
 };
@@ -90,6 +96,10 @@ struct ListItems {
   std::optional<ItemStatus> status;  // none: open
   bool include_resolved = false;     // also what was resolved in the last 14 days
   std::optional<std::string> project;
+  // Without a project: only those of the session's, which is the newest open one of the workspace
+  // if none is named. Where no session is open, all.
+  bool of_session = false;
+  std::optional<std::string> session_id;
   ItemLinks linked_to;        // only items that link to all of these
   bool with_details = false;  // fill in ListedItem::details
 };
@@ -109,14 +119,16 @@ struct ListedItem {
 // Items with the same text that are open, or were resolved by the same deed, are shown once, by the
 // oldest of them. Those that begin with "PROJECT STATE:" are not shown and not counted.
 struct ItemListing {
-  std::vector<ListedItem> items;  // the oldest first
-  std::size_t total_open = 0;     // of the whole workspace, whatever was asked for
-  std::size_t total_resolved = 0;
+  std::vector<ListedItem> items;       // the oldest first
+  std::size_t total_open = 0;          // of the project, else of the whole workspace, whatever else
+  std::size_t total_resolved = 0;      // was asked for
+  std::optional<std::string> project;  // whose items these are; none: of the whole workspace
 };
 
 struct ResolveItem {
   // Exactly one of the two. A text is looked for in open items, without regard to case; it must be
-  // in one of them only, or be the whole text of only one.
+  // in one of them only, or be the whole text of only one. "#3" is the third open item of the list
+  // of the session (ListItems::of_session).
   std::optional<std::string> id;
   std::optional<std::string> text_match;
   std::optional<std::string> resolution_note;
@@ -136,15 +148,19 @@ class WorkItems {
   Result<ItemListing> list(const ListItems& request);
 
   // An item that is resolved already stays as it is, and is no error. Open items with the same text
-  // are resolved along with it. kNotFound; kInvalid for a text that is blank or in several items,
+  // are resolved along with it. An item that is not in the workspace is taken from the last closed
+  // sessions of the project. A note that says "duplicate of t-…" resolves that item as well, which
+  // is added to `also_resolved`. kNotFound; kInvalid for a text that is blank or in several items,
   // which are named.
-  Result<WorkItem> resolve(const ResolveItem& request);
+  Result<WorkItem> resolve(const ResolveItem& request,
+                           std::vector<WorkItem>* also_resolved = nullptr);
 
   // Also items that are not shown in lists. kNotFound.
   Result<ListedItem> show(std::string_view id);
 
   // Merges a list in any of the known formats, such as the threads.json of another workspace, into
-  // this one; answers how many items are new. Doing it again changes nothing. `dry_run`: only
+  // this one; answers how many items are new. A text without an id that nearly repeats an open item
+  // of the project becomes a note of that. Doing it again changes nothing. `dry_run`: only
   // answers.
   Result<std::size_t> import(std::string_view json, const std::optional<std::string>& project,
                              bool dry_run = false);

@@ -33,7 +33,7 @@ struct WorkSession {
   std::vector<Json> decisions;  // texts or whatever the caller keeps there
   std::vector<Json> learnings;
   std::vector<WorkItem> items;  // as of closing
-  Json extra;                   // further fields of the closing payload; or absent
+  Json extra;                   // further fields of the start and of the closing payload; or absent
 };
 
 // A line such as "PROJECT STATE: Skein: OD-523done OD-524~waits for review OD-525->write tests".
@@ -70,6 +70,17 @@ struct StartSession {
   std::optional<std::string> project;
   std::optional<std::string> session_id;  // none: a new UUID. A known one is gone on with.
   std::size_t max_items = 50;             // of those that are shown; the totals count all
+  // A closed session of the project whose items are carried over however old it is.
+  std::optional<std::string> carry_from;
+  bool all_unclosed = false;  // also those that were started more than 24 hours ago
+  Json extra;                 // an object that is stored with the session; or absent
+};
+
+// What the last session of a project left that is too old to be carried over.
+struct LeftBehind {
+  std::string session_id;
+  Timestamp closed_at;
+  std::size_t open = 0;  // items that are not in the workspace
 };
 
 struct StartedSession {
@@ -81,11 +92,16 @@ struct StartedSession {
   std::optional<RepositoryNews> repository;   // nothing: the workspace is in none
   std::optional<WorkSession> last;            // the project's last closed one, without its items
   std::vector<CheckpointEntry> checkpoints;   // the last three of the workspace
-  std::vector<WorkSession> unclosed;          // others of this place, the newest first
+  std::vector<WorkSession>
+      unclosed;                    // others of this place, the newest first, of the last 24 hours
+  std::size_t older_unclosed = 0;  // how many others there are
+  std::optional<LeftBehind> left_behind;
   std::vector<std::string> warnings;
 };
 
 inline constexpr std::size_t kMaxClosingItems = 1000;
+inline constexpr std::size_t kMaxUnclosedSessions = 1000;
+inline constexpr std::int64_t kStaleSessionUs = 24LL * 3600 * 1'000'000;
 
 struct CloseSession {
   std::optional<std::string> session_id;  // none: the newest open one of the workspace
@@ -93,13 +109,17 @@ struct CloseSession {
   std::vector<Json> decisions;
   std::vector<Json> learnings;
   // A JSON array of items in any of the known formats, or absent. A text without an id is a new
-  // item, unless one that is open says the same; an item with an id is merged. At most
-  // kMaxClosingItems.
+  // item, unless one that is open says the same or nearly the same, which keeps it as a note then;
+  // an item with an id is merged, and {"id", "status"} is enough for one that is known. At most
+  // kMaxClosingItems. New items keep their order.
   Json open_threads;
-  Json extra;
+  std::string project_state;         // becomes a "PROJECT STATE:" item; empty: none
+  Json extra;                        // an object that is stored with the session; or absent
+  std::vector<std::string> unknown;  // members of `extra` that nothing is known of: warnings
 
-  // From a JSON object with "session_id", "summary", "decisions", "learnings", "open_threads";
-  // others are kept.
+  // From a JSON object with "session_id", "summary", "decisions", "learnings" (also
+  // "learnings_created"), "open_threads", "project_state". Others are in `extra`, those of GitMem's
+  // payloads ("close_type", "closing_reflection" …) without a warning.
   static Result<CloseSession> parse(std::string_view json);
 };
 
@@ -107,7 +127,7 @@ struct ClosedSession {
   WorkSession session;
   std::vector<WorkItem> open_items;  // of the project, each text once
   std::size_t created = 0;           // by this call
-  std::size_t resolved = 0;
+  std::size_t resolved = 0;          // by this session, each text once
   std::vector<std::string> warnings;
 };
 
@@ -127,7 +147,11 @@ class WorkSessions {
   Result<std::optional<WorkSession>> get(std::string_view id);
 
   // Open sessions of this place, the newest first.
-  Result<std::vector<WorkSession>> unclosed();
+  Result<std::vector<WorkSession>> unclosed(std::size_t most = 20);
+
+  // Closes, without a payload, all sessions of this place that were started before that time. Stops
+  // at the first that cannot be closed.
+  Result<std::vector<ClosedSession>> close_unclosed(Timestamp started_before);
 
  private:
   Store& store_;

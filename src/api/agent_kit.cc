@@ -45,7 +45,7 @@ std::unique_ptr<ToolBox> AgentKit::tools(const AgentDefinition& agent, const Run
       }
     }
   }
-  return make_tool_box(agent, std::move(built_in), servers_);
+  return make_tool_box(agent, std::move(built_in), servers_, parts_.log);
 }
 
 AgentEquipment AgentKit::equipment() {

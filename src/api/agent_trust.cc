@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "core/json.h"
 #include "core/json_fields.h"
 #include "core/path_inside.h"
 #include "core/quote.h"
+#include "core/sha256.h"
 #include "core/try.h"
 
 namespace skein {
@@ -70,6 +72,11 @@ ExecutedFiles executed_files(const AgentDefinition& agent, const std::string& wo
   for (const std::string& word :
        options.take_strings("arguments").value_or(std::vector<std::string>{})) {
     add(word, false);
+  }
+  const auto set = options.take_object("environment");
+  const JsonFields environment(set.value_or("{}"));
+  for (const JsonFields::Field& field : environment.others()) {
+    add(json_to_string(field.value).value_or(""), false);
   }
   for (const ToolServer& server : agent.capabilities.servers) {
     // With variables replaced, as it is started; one that lacks a variable is not.
@@ -155,10 +162,39 @@ void describe_server(const ToolServer& server, std::vector<std::string>& lines,
   add_variables(server.url, variables);
 }
 
+// What bounds the agent: a bound that goes is a change to be seen.
+void describe_bounds(const AgentDefinition& agent, std::vector<std::string>& lines) {
+  const auto add_patterns = [&](std::string_view what, const std::vector<std::string>& patterns) {
+    std::string names;
+    for (const std::string& pattern : patterns) names += " " + quote(pattern, kShownBytes);
+    if (!names.empty()) lines.push_back(std::string(what) + names);
+  };
+  add_patterns("may call only the tools", agent.capabilities.allow);
+  add_patterns("asks a person before it calls the tools", agent.capabilities.confirm);
+  const RunLimits& limits = agent.limits;
+  std::string bounds = fmt::format("{} turns", limits.max_turns);
+  if (limits.max_tokens) bounds += fmt::format(", {} tokens", *limits.max_tokens);
+  if (limits.max_output_tokens) {
+    bounds += fmt::format(", {} output tokens a turn", *limits.max_output_tokens);
+  }
+  if (limits.max_cost_usd) bounds += fmt::format(", {} USD", *limits.max_cost_usd);
+  if (limits.timeout) bounds += fmt::format(", {} ms", limits.timeout->count());
+  lines.push_back("a run is limited to " + bounds);
+}
+
 std::string content_of(const fs::path& file) {
   const auto text = read_file(file.string(), kShownBytes);
   if (!text || !*text) return "(cannot be read)";
   return quote(**text, kShownBytes);
+}
+
+// Where the agent works, if that is outside the workspace; with all links followed.
+std::optional<std::string> folder_outside(const AgentDefinition& agent,
+                                          const std::string& workspace) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(agent.folder, error);
+  if (!error && is_inside(folder, workspace)) return std::nullopt;
+  return error ? agent.folder : folder.string();
 }
 
 std::vector<std::string> allowed_by(const AgentDefinition& agent, const std::string& workspace) {
@@ -176,17 +212,28 @@ std::vector<std::string> allowed_by(const AgentDefinition& agent, const std::str
                     " as its system prompt");
   }
   if (!agent.system.empty()) {
-    lines.push_back("is told as its system prompt: " + quote(agent.system, kShownBytes));
+    lines.push_back("has the system prompt " + quote(agent.system, kShownBytes));
+  }
+  if (!agent.model.empty()) lines.push_back("uses the model " + quote(agent.model, kShownBytes));
+  if (!agent.title_model.empty()) {
+    lines.push_back("makes titles with the model " + quote(agent.title_model, kShownBytes));
   }
   if (!agent.capabilities.builtin.empty()) {
     lines.push_back(fmt::format("uses the tools {}", fmt::join(agent.capabilities.builtin, ", ")));
   }
-  std::error_code error;
-  if (!is_inside(fs::weakly_canonical(agent.folder, error), workspace)) {
-    lines.push_back("works in the folder " + quote(agent.folder, kShownBytes) +
+  describe_bounds(agent, lines);
+  if (const auto folder = folder_outside(agent, workspace)) {
+    lines.push_back("works in the folder " + quote(*folder, kShownBytes) +
                     ", outside the workspace");
   }
   return lines;
+}
+
+// A folder outside the workspace is part of what is trusted: it may be behind a link, and a link
+// can change while the definition stays as it is.
+std::string digest_of(const AgentDefinition& agent, const std::string& workspace) {
+  const auto folder = folder_outside(agent, workspace);
+  return folder ? sha256_hex(agent.digest + "\n" + *folder) : agent.digest;
 }
 
 }  // namespace
@@ -206,7 +253,7 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
   std::vector<Definition> definitions;
   if (!needs_trust(agent)) return definitions;
   definitions.push_back(
-      {"agent:" + agent.id, agent.digest, agent.file, allowed_by(agent, workspace)});
+      {"agent:" + agent.id, digest_of(agent, workspace), agent.file, allowed_by(agent, workspace)});
   for (const auto& [name, file] : executed_files(agent, workspace)) {
     SKEIN_ASSIGN(std::string digest, digest_of_file(file));
     definitions.push_back({"file:" + mended_utf8(name),

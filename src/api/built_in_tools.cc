@@ -43,6 +43,7 @@ BuiltInTool list_items_tool(WorkItems& items) {
         ListItems request;
         request.include_resolved = fields.take_bool("include_resolved").value_or(false);
         request.project = fields.take_string("project");
+        request.of_session = true;
         const auto listing = items.list(request);
         if (!listing) return failed(listing.error());
         return {with_notice(list_threads_answer(*listing, watch))};
@@ -88,9 +89,10 @@ BuiltInTool resolve_item_tool(const RunScope& scope, WorkItems& items) {
         if (request.id.has_value() == request.text_match.has_value()) {
           return failed("name the item by \"id\" or by \"text_match\"");
         }
-        const auto item = items.resolve(request);
+        std::vector<WorkItem> also_resolved;
+        const auto item = items.resolve(request, &also_resolved);
         if (!item) return failed(item.error());
-        return {with_notice(resolve_thread_answer(*item, watch))};
+        return {with_notice(resolve_thread_answer(*item, also_resolved, watch))};
       }};
 }
 

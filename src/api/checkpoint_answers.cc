@@ -8,6 +8,7 @@
 #include "core/json_object.h"
 #include "core/quotation.h"
 #include "core/visible.h"
+#include "work/checkpoint_extra.h"
 
 namespace skein {
 namespace {
@@ -68,11 +69,17 @@ std::vector<std::string> item_lines(const Resumed& resumed) {
   return lines;
 }
 
+// "build_passed" is "build passed".
+std::string shown_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
 std::string place_text(const Checkpoint& checkpoint) {
   std::string place =
       checkpoint.cwd.empty() || checkpoint.cwd == "." ? "the workspace" : checkpoint.cwd;
-  if (!checkpoint.git || !checkpoint.git->branch) return place;
-  place += fmt::format(", branch {}", *checkpoint.git->branch);
+  if (!checkpoint.git) return place;
+  if (checkpoint.git->branch) place += fmt::format(", branch {}", *checkpoint.git->branch);
   if (checkpoint.git->current_commit) {
     place += fmt::format(" at {}", *checkpoint.git->current_commit);
   }
@@ -84,7 +91,7 @@ std::string place_text(const Checkpoint& checkpoint) {
 
 std::string entry_json(const CheckpointEntry& entry) {
   JsonObject object;
-  object.add("thread_id", entry.id).add("type", to_string(entry.type));
+  object.add("thread_id", entry.id).add("type", type_name(entry));
   object.add("created_at", entry.created_at.str()).add("title", entry.title);
   object.add("conversation_summary", entry.summary);
   object.add("tags", entry.tags);
@@ -94,6 +101,7 @@ std::string entry_json(const CheckpointEntry& entry) {
   if (!entry.commit.empty()) object.add("current_commit", entry.commit);
   object.add("next_steps", entry.next_steps);
   if (entry.older) object.add("older", true);
+  if (!entry.archive.empty()) object.add("archive", entry.archive);
   return object.str();
 }
 
@@ -124,24 +132,26 @@ std::string resumed_json(const Resumed& resumed) {
 std::string entries_text(const std::vector<CheckpointEntry>& entries) {
   if (entries.empty()) return "";
   std::size_t width = 10;
-  for (const CheckpointEntry& entry : entries) width = std::max(width, entry.id.size());
+  for (const CheckpointEntry& entry : entries) {
+    width = std::max(width, visible_line(entry.id).size());
+  }
   std::string text =
       fmt::format("{:<{}}  {:<15}  {:<16}  TITLE\n", "CHECKPOINT", width, "TYPE", "BRANCH");
   for (const CheckpointEntry& entry : entries) {
     std::string title = entry.title;
     std::replace(title.begin(), title.end(), '\n', ' ');
-    text += fmt::format("{:<{}}  {:<15}  {:<16}  {}\n", entry.id, width, to_string(entry.type),
-                        entry.branch, title);
+    text += fmt::format("{:<{}}  {:<15}  {:<16}  {}\n", visible_line(entry.id), width,
+                        type_name(entry), entry.branch, title);
   }
   return text;
 }
 
 std::string checkpoint_text(const Checkpoint& checkpoint) {
-  std::string text = fmt::format("checkpoint  {}\n", checkpoint.id);
+  std::string text = fmt::format("checkpoint  {}\n", visible_line(checkpoint.id));
   const auto add = [&text](std::string_view name, const std::string& value) {
     if (!value.empty()) text += fmt::format("{:<10}  {}\n", name, value);
   };
-  add("type", to_string(checkpoint.type));
+  add("type", type_name(checkpoint));
   add("title", checkpoint.title);
   add("made", checkpoint.created_at.str());
   add("in", place_text(checkpoint));
@@ -159,6 +169,14 @@ std::string checkpoint_text(const Checkpoint& checkpoint) {
   }
   add_list(text, "files touched", checkpoint.files_touched);
   if (checkpoint.next_steps) add_list(text, "next steps", *checkpoint.next_steps);
+  for (const ExtraField& field : extra_fields(checkpoint.extra)) {
+    const std::string name = shown_name(field.name);
+    if (field.is_list) {
+      add_list(text, name, field.texts);
+    } else {
+      add(name, field.texts.front());
+    }
+  }
   return text;
 }
 

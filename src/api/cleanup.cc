@@ -32,7 +32,7 @@ Result<void> add_checkpoints(const Settings& settings, std::vector<Due>& due) {
                    .id = entry.id,
                    .agent_id = "",
                    .since = entry.created_at,
-                   .reason = "made automatically more than 14 days ago",
+                   .reason = std::string(kPurgeReason),
                    .remove = [settings, id = entry.id](Timestamp) -> Result<bool> {
                      SKEIN_ASSIGN(const auto gone, purge_checkpoints(settings, {.only = id}));
                      return !gone.checkpoints.empty();

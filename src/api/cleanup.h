@@ -3,12 +3,16 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/settings.h"
 #include "skein/store.h"
 
 namespace skein {
+
+// Why automatic checkpoints go.
+inline constexpr std::string_view kPurgeReason = "made automatically more than 14 days ago";
 
 struct Due {
   std::string kind;  // "thread", "checkpoint"

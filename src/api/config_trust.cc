@@ -33,6 +33,17 @@ bool all_inside(const std::filesystem::path& workspace, const ConfigFile& config
                      });
 }
 
+// Where the repositories are, with all links followed: a link can change while the setting stays.
+std::string real_folders(const std::filesystem::path& workspace, const ConfigFile& config) {
+  std::string folders;
+  for (const CheckpointsOptions::KnowledgeRepo& repository : config.knowledge_repos) {
+    std::error_code error;
+    folders +=
+        "\n" + std::filesystem::weakly_canonical(workspace / repository.folder, error).string();
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::vector<Definition> config_definitions(const std::filesystem::path& file,
@@ -41,11 +52,13 @@ std::vector<Definition> config_definitions(const std::filesystem::path& file,
   for (const char* name : kCovered) {
     const auto found = config.members.find(name);
     if (found == config.members.end()) continue;
-    if (found->first == "knowledgeRepos" && all_inside(file.parent_path().parent_path(), config)) {
-      continue;
-    }
+    const bool is_repositories = found->first == "knowledgeRepos";
+    const std::filesystem::path workspace = file.parent_path().parent_path();
+    if (is_repositories && all_inside(workspace, config)) continue;
+    std::string covered = indented_json(found->second);
+    if (is_repositories) covered += real_folders(workspace, config);
     definitions.push_back({fmt::format("config:{}", name),
-                           sha256_hex(indented_json(found->second)),
+                           sha256_hex(covered),
                            file.string(),
                            {allowed_by(name, found->second)}});
   }

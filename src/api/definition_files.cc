@@ -252,6 +252,23 @@ Result<fs::path> write_agent_definition(const Settings& settings, std::string_vi
   return file;
 }
 
+Result<fs::path> add_untrusted_agent(const Settings& settings, std::string_view id,
+                                     const Json& definition, Write write) {
+  const auto there = find_agent_definition(settings, id);
+  if (there) {
+    return fail(ErrorCode::kConflict,
+                "the agent " + quote(id) + " is defined in " + there->file.string());
+  }
+  if (there.error().code != ErrorCode::kNotFound) return tl::unexpected(there.error());
+  const AgentPlace place{.file = agent_folder(settings, id) / "agent.json"};
+  if (write == Write::kFiles) {
+    return write_file_definition(settings, id, definition, std::nullopt, place);
+  }
+  SKEIN_TRY(check_writable(settings.workspace, place.file));
+  SKEIN_TRY(check_definition(settings, id, definition, place, place.file.parent_path()));
+  return place.file;
+}
+
 Result<fs::path> remove_agent_definition(const Settings& settings, std::string_view id) {
   SKEIN_ASSIGN(const AgentPlace place, find_agent_definition(settings, id));
   if (place.configured) {

@@ -35,6 +35,15 @@ Result<std::filesystem::path> write_agent_definition(
     const Settings& settings, std::string_view id, const Json& definition,
     const std::optional<std::string>& system_text = std::nullopt);
 
+enum class Write { kNothing, kFiles };
+
+// Writes WORKSPACE/agents/ID/agent.json for a definition that comes from elsewhere, and trusts
+// nothing: it is inactive until "skein trust". kNothing: only the checks. kConflict: the agent is
+// defined already. kInvalid: as above.
+Result<std::filesystem::path> add_untrusted_agent(const Settings& settings, std::string_view id,
+                                                  const Json& definition,
+                                                  Write write = Write::kFiles);
+
 // Removes the definition, its system.md if it names that, and its folder if that is empty then.
 // kNotFound: there is none.
 Result<std::filesystem::path> remove_agent_definition(const Settings& settings,

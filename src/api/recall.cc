@@ -59,6 +59,13 @@ std::string result_json(const SearchResult& result) {
   return object.str();
 }
 
+bool is_there(std::string_view embedder) {
+  if (embedder == "none") return false;
+  if (embedder == "auto") return is_there("bge-small") || is_there("minilm");
+  if (embedder.starts_with("openai:")) return true;
+  return open_embedder(embedder).has_value();
+}
+
 }  // namespace
 
 std::string index_path_of(const Settings& settings) {
@@ -171,6 +178,9 @@ std::string quoted_for_model(const SearchAnswer& answer) {
   }
   return out;
 }
+
+LazyRecall::LazyRecall(Settings settings, Store& store)
+    : settings_(std::move(settings)), store_(store), has_model_(is_there(settings_.embedder)) {}
 
 Result<Recall*> LazyRecall::get() {
   const std::lock_guard lock(mutex_);

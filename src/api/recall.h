@@ -52,16 +52,20 @@ std::string quoted_for_model(const SearchAnswer& answer);
 // Recall for whoever may not need it: opened on first use. Borrows the store. Thread-safe.
 class LazyRecall {
  public:
-  LazyRecall(Settings settings, Store& store) : settings_(std::move(settings)), store_(store) {}
+  LazyRecall(Settings settings, Store& store);
 
   // An error is tried again the next time.
   Result<Recall*> get();
   // Whether there is an index of this store already.
   bool has_index() const;
+  // Whether there is a model for vectors: its files, or an endpoint that the settings name. Loads
+  // nothing and asks nobody.
+  bool has_model() const { return has_model_; }
 
  private:
   const Settings settings_;
   Store& store_;
+  const bool has_model_;
   std::mutex mutex_;
   std::optional<OpenedRecall> opened_;  // under mutex_
 };
@@ -69,13 +73,15 @@ class LazyRecall {
 // What the built-in tool `recall` does. Borrows the recall.
 RecallFunction recall_function(LazyRecall& recall);
 
-// After a run, what was said in it is indexed; where that is done as messages arrive, only what
-// others have left. Borrows the recall.
+// After a run, what was said in it is indexed, if there is a model or an index already; where that
+// is done as messages arrive, only what others have left. Borrows the recall.
 class IndexEffect final : public RunEffect {
  public:
   IndexEffect(LazyRecall& recall, bool on_arrival) : recall_(recall), on_arrival_(on_arrival) {}
   std::string_view name() const override { return "index"; }
-  bool is_wanted() const override { return !on_arrival_; }
+  bool is_wanted() const override {
+    return !on_arrival_ && (recall_.has_model() || recall_.has_index());
+  }
   Result<void> apply(const FinishedRun& run, std::stop_token stop) override;
 
  private:

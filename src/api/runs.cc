@@ -82,8 +82,7 @@ RunDesk::RunDesk(const Settings& settings, Store& store, RunnerOptions options,
       index_effect_(std::make_unique<IndexEffect>(*recall_, indexed_on_arrival)) {
   AgentKit::Parts parts;
   parts.recall = recall_function(*recall_);
-  // Whoever searches in a workspace has made an index once; runs keep it up to date.
-  if (recall_->has_index()) options.effects.push_back(index_effect_.get());
+  options.effects.push_back(index_effect_.get());
   parts.ask = [this](const RunRequest& request, std::stop_token stop) {
     return runner_->execute(request, {}, std::move(stop));
   };

@@ -43,7 +43,8 @@ struct Service::Parts {
         tasks(store, desk.runner(), desk.agents(), clock, ids, settings.signer),
         triggers(store, clock, ids, settings.signer),
         items(store, work_place(settings), clock, ids),
-        sessions(store, work_place(settings), clock, ids) {}
+        sessions(store, work_place(settings), clock, ids),
+        summaries(store, desk.agents(), [this](ThreadId thread) { wakes.wake(thread); }) {}
 
   const Settings settings;
   Store& store;
@@ -59,6 +60,7 @@ struct Service::Parts {
   Triggers triggers;
   WorkItems items;
   WorkSessions sessions;
+  SummaryJobs summaries;  // the first to go
 };
 
 Service::Service(Settings settings, Store& store, ServiceOptions options)
@@ -78,6 +80,7 @@ Triggers& Service::triggers() { return parts_->triggers; }
 WorkItems& Service::items() { return parts_->items; }
 WorkSessions& Service::sessions() { return parts_->sessions; }
 Result<Recall*> Service::recall() { return parts_->desk.recall().get(); }
+SummaryJobs& Service::summaries() { return parts_->summaries; }
 AppendPump& Service::pump() { return parts_->pump; }
 Wakes& Service::wakes() { return parts_->wakes; }
 

@@ -10,6 +10,7 @@
 #include "api/recall.h"
 #include "api/runs.h"
 #include "api/settings.h"
+#include "api/summary_jobs.h"
 #include "api/wakes.h"
 #include "skein/tasks.h"
 #include "skein/thread_manager.h"
@@ -55,6 +56,7 @@ class Service {
   WorkSessions& sessions();
   // The index, opened on first use.
   Result<Recall*> recall();
+  SummaryJobs& summaries();
   AppendPump& pump();
   Wakes& wakes();
 

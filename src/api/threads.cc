@@ -120,12 +120,12 @@ std::string summary_json(const Summary& summary) {
   for (const SeqRange& range : summary.covers) {
     covers += fmt::format("{}[{},{}]", covers.size() > 1 ? "," : "", range.first, range.last);
   }
-  return JsonObject()
-      .add("seq", summary.seq)
-      .add_json("covers", covers + "]")
-      .add("text", summary.text)
-      .add("tokens", std::uint64_t{count_tokens(summary.text)})
-      .str();
+  JsonObject object;
+  object.add("seq", summary.seq).add_json("covers", covers + "]").add("text", summary.text);
+  object.add("tokens", std::uint64_t{count_tokens(summary.text)});
+  object.add("by", summary.model.empty() ? "extraction" : "engine");
+  if (!summary.model.empty()) object.add("model", summary.model);
+  return object.str();
 }
 
 Result<FollowEnd> follow_events(Store& store, ThreadId thread, Seq after,

@@ -12,6 +12,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kFileName = "trust.json";
+constexpr std::uint64_t kMostHashedBytes = std::uint64_t{256} << 20;
 
 Result<std::string> canonical_path(const fs::path& workspace) {
   std::error_code error;
@@ -140,6 +141,12 @@ Result<std::string> digest_of_file(const fs::path& file) {
   for (std::uint64_t offset = 0;;) {
     SKEIN_ASSIGN(const std::size_t got, read_at(*fd, path, offset, piece.data(), piece.size()));
     if (got == 0) return digest.hex();
+    // Counted, since files of the kernel have no size and no end.
+    if (offset + got > kMostHashedBytes) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("{} has more than {} bytes: it cannot be trusted as a program",
+                              quote(path), kMostHashedBytes));
+    }
     digest.add(std::string_view(piece).substr(0, got));
     offset += got;
   }

@@ -54,11 +54,21 @@ class CheckpointMaker : public Command {
     std::error_code error;
     const std::filesystem::path here = std::filesystem::current_path(error);
     wanted_.folder = here.string();
-    for (std::string& file : wanted_.files_touched)
-      file = (here / file).lexically_normal().string();
+    wanted_.files_touched = typed_files();
     SKEIN_ASSIGN_OR_FAIL(Checkpoint made,
                          make_checkpoint(settings, wanted_, session_of(session_), print_notice));
     return made;
+  }
+
+  // Absolute: they were typed from the folder that one stands in.
+  std::vector<std::string> typed_files() const {
+    std::error_code error;
+    const std::filesystem::path here = std::filesystem::current_path(error);
+    std::vector<std::string> files;
+    for (const std::string& file : wanted_.files_touched) {
+      files.push_back((here / file).lexically_normal().string());
+    }
+    return files;
   }
 
   NewCheckpoint wanted_;
@@ -75,14 +85,19 @@ class MakeCheckpoint : public CheckpointMaker {
             "  skein checkpoint mrr-report --summary \"Generated the MRR report\"\n"
             "  skein checkpoint --title \"Login fixed\" --next-step \"Deploy\" --tag auth\n"
             "  skein checkpoint report --worker cfo --skill mrr --worker-state executing\n"
-            "  skein checkpoint --update report --worker-state verifying\n",
+            "  skein checkpoint --update report --worker-state verifying\n"
+            "  skein checkpoint --title list\n",
         .details =
             "Writes WORKSPACE/workspace/threads/ID.json with the state of git, and rebuilds "
             "INDEX.md and recent.md there.\nIn a working session it lists the commits since the "
             "session began. In one that the hooks know it also replaces\nan automatic checkpoint "
             "of "
             "the last five minutes. A worker's state moves idle, loading, executing, verifying,\n"
-            "completed; and from executing to error."};
+            "completed; and from executing to error.\n--update records anew where git stands, and "
+            "adds "
+            "the commits made since. The words list, show and search are\ncommands; a checkpoint "
+            "of "
+            "that name needs --title. A SLUG must not begin with auto-."};
   }
 
   std::vector<Argument> arguments() override {
@@ -127,11 +142,11 @@ class MakeCheckpoint : public CheckpointMaker {
 
  private:
   Outcome update(Context& context) {
-    const bool only_new = !wanted_.slug.empty() || !wanted_.title.empty() || worker_ || skill_ ||
-                          !wanted_.files_touched.empty();
+    const bool only_new = !wanted_.slug.empty() || !wanted_.title.empty() || worker_ || skill_;
     if (only_new)
-      return wrong_usage("--update takes --summary, --next-step, --tag, --worker-state");
+      return wrong_usage("--update takes --summary, --next-step, --tag, --file, --worker-state");
     CheckpointUpdate changes;
+    changes.files_touched = typed_files();
     if (!wanted_.summary.empty()) changes.summary = wanted_.summary;
     changes.next_steps = wanted_.next_steps;
     changes.tags = wanted_.tags;
@@ -188,21 +203,23 @@ class Handoff : public CheckpointMaker {
 class Resume : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "resume",
-            .summary = "show a checkpoint, what is open, and what has changed since",
-            .examples =
-                "  skein resume\n"
-                "  skein resume mrr-report\n"
-                "  skein resume T-20260123-143052-mrr-report --json\n",
-            .details =
-                "PART is any part of an id; several that fit are refused, with their "
-                "names. Without it: the newest\ncheckpoint that was not made automatically."};
+    return {
+        .name = "resume",
+        .summary = "show a checkpoint, what is open, and what has changed since",
+        .examples =
+            "  skein resume\n"
+            "  skein resume mrr-report\n"
+            "  skein resume T-20260123-143052-mrr-report --json\n",
+        .details =
+            "PART is an id, a slug, or any part of an id. Of several that fit it takes the newest "
+            "that was not made\nautomatically, and names the others. Without it: the newest "
+            "checkpoint that was not made automatically."};
   }
 
   std::vector<Argument> arguments() override {
     return {{.names = "PART",
              .value_name = "PART",
-             .help = "the checkpoint, by a part of its id",
+             .help = "the checkpoint: its id, its slug, or a part of its id",
              .set = into(part_)}};
   }
 
@@ -224,8 +241,14 @@ class Resume : public Command {
 }  // namespace
 
 CommandGroup checkpoint_commands() {
+  CommandGroup group{"checkpoint", "write down where the work stands, or look where it stood", {}};
+  group.alone = std::make_unique<MakeCheckpoint>();
+  add_checkpoint_lists(group);
+  return group;
+}
+
+CommandGroup resume_commands() {
   CommandGroup group;
-  group.commands.push_back(std::make_unique<MakeCheckpoint>());
   group.commands.push_back(std::make_unique<Handoff>());
   group.commands.push_back(std::make_unique<Resume>());
   return group;

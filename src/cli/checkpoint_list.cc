@@ -1,8 +1,9 @@
-// skein checkpoints list, show, search
+// skein checkpoint list, show, search; and skein checkpoints for short
 #include "api/checkpoint_answers.h"
 #include "api/checkpoints.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "core/quote.h"
 
 namespace skein {
 namespace {
@@ -41,7 +42,7 @@ class ListsCheckpoints : public Command {
     };
   }
 
-  Outcome list(Context& context) {
+  Outcome list(Context& context, std::string_view if_none) {
     if (type_) query_.types = {*type_};
     if (limit_) query_.limit = *limit_;
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
@@ -49,7 +50,7 @@ class ListsCheckpoints : public Command {
     if (context.json()) {
       context.out().write(entries_json(entries) + "\n");
     } else {
-      context.out().write_stored(entries_text(entries));
+      context.out().write_stored(entries.empty() ? std::string(if_none) : entries_text(entries));
     }
     return kExitDone;
   }
@@ -67,12 +68,12 @@ class List : public ListsCheckpoints {
     return {.name = "list",
             .summary = "list checkpoints, newest first",
             .examples =
-                "  skein checkpoints list\n"
-                "  skein checkpoints list --type handoff --since 7d\n"
-                "  skein checkpoints list --tag finance --json\n"};
+                "  skein checkpoint list\n"
+                "  skein checkpoint list --type handoff --since 7d\n"
+                "  skein checkpoint list --tag finance --json\n"};
   }
   std::vector<Argument> arguments() override { return filter_arguments(); }
-  Outcome run(Context& context) override { return list(context); }
+  Outcome run(Context& context) override { return list(context, "no checkpoints\n"); }
 };
 
 class Search : public ListsCheckpoints {
@@ -81,12 +82,12 @@ class Search : public ListsCheckpoints {
     return {.name = "search",
             .summary = "find checkpoints by their words",
             .examples =
-                "  skein checkpoints search mrr\n"
-                "  skein checkpoints search login safari --tag auth --since 2026-01-01\n",
+                "  skein checkpoint search mrr\n"
+                "  skein checkpoint search login safari --tag auth --since 2026-01-01\n",
             .details =
                 "All words must be there, each as the beginning of a word, in title, "
-                "summary, tags, files, next steps,\nworker, branch or commits. Case does "
-                "not count. Newest first."};
+                "summary, tags, files, next steps,\nworker, branch, commits or fields of other "
+                "programs. Case does not count. Newest first."};
   }
 
   std::vector<Argument> arguments() override {
@@ -101,8 +102,10 @@ class Search : public ListsCheckpoints {
   }
 
   Outcome run(Context& context) override {
-    for (const std::string& word : words_) query_.words += word + " ";
-    return list(context);
+    for (const std::string& word : words_) {
+      query_.words += (query_.words.empty() ? "" : " ") + word;
+    }
+    return list(context, "no checkpoint matches " + quote(query_.words) + "\n");
   }
 
  private:
@@ -115,14 +118,17 @@ class Show : public Command {
     return {.name = "show",
             .summary = "print a checkpoint",
             .examples =
-                "  skein checkpoints show mrr-report\n"
-                "  skein checkpoints show T-20260123-143052-mrr-report --json\n"};
+                "  skein checkpoint show mrr-report\n"
+                "  skein checkpoint show T-20260123-143052-mrr-report --json\n",
+            .details =
+                "Of several with PART in their ids it prints the newest that was not made "
+                "automatically, and names the others."};
   }
 
   std::vector<Argument> arguments() override {
     return {{.names = "PART",
              .value_name = "PART",
-             .help = "the checkpoint, by a part of its id",
+             .help = "the checkpoint: its id, its slug, or a part of its id",
              .set = into(part_),
              .required = true}};
   }
@@ -145,11 +151,15 @@ class Show : public Command {
 
 }  // namespace
 
-CommandGroup checkpoint_list_commands() {
-  CommandGroup group{"checkpoints", "where the work stood: look through it", {}};
+void add_checkpoint_lists(CommandGroup& group) {
   group.commands.push_back(std::make_unique<List>());
   group.commands.push_back(std::make_unique<Show>());
   group.commands.push_back(std::make_unique<Search>());
+}
+
+CommandGroup checkpoints_alias() {
+  CommandGroup group{"checkpoints", "short for checkpoint list, show and search", {}};
+  add_checkpoint_lists(group);
   return group;
 }
 

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
+#include <tuple>
 
+#include "api/checkpoints.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/table.h"
@@ -24,6 +27,24 @@ std::string due_json(const Due& due, std::string_view outcome) {
       .add("outcome", outcome)
       .str();
 }
+
+std::string purged_json(const PurgedCheckpoint& checkpoint) {
+  return JsonObject()
+      .add("checkpointId", checkpoint.id)
+      .add("title", checkpoint.title)
+      .add("createdAt", checkpoint.created_at.str())
+      .add("at", checkpoint.purged_at.str())
+      .add("reason", kPurgeReason)
+      .str();
+}
+
+// What was removed: its kind, id, agent and events; when, and why.
+struct Gone {
+  Timestamp at;
+  std::vector<std::string> cells;
+  std::string reason;
+  std::string json;
+};
 
 class Cleanup : public Command {
  public:
@@ -54,9 +75,12 @@ class Cleanup : public Command {
   Outcome run(Context& context) override {
     if (dry_run_ && history_) return wrong_usage("--dry-run and --history exclude each other");
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    if (!history_ && !store_exists(settings.store_url)) return clean(context, nullptr, settings);
-    SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
-    return history_ ? print_history(context, *store) : clean(context, store.get(), settings);
+    std::unique_ptr<Store> store;
+    if (store_exists(settings.store_url)) {
+      SKEIN_ASSIGN_OR_FAIL(store, context.open(IfMissing::kRefuse));
+    }
+    return history_ ? print_history(context, store.get(), settings)
+                    : clean(context, store.get(), settings);
   }
 
  private:
@@ -84,14 +108,35 @@ class Cleanup : public Command {
     return kExitDone;
   }
 
-  Outcome print_history(Context& context, Store& store) const {
-    Table table(context, {"THREAD", "AGENT", "EVENTS", "REMOVED", "WHY"});
-    SKEIN_TRY(read_removals(store, [&](const Removal& removal) {
-      table.add({removal.thread.str(), removal.agent_id, std::to_string(removal.events),
-                 context.style().time(removal.at), removal.reason},
-                to_json(removal));
-      return true;
-    }));
+  // What went, the longest ago first.
+  Outcome print_history(Context& context, Store* store, const Settings& settings) const {
+    std::vector<Gone> gone;
+    if (store != nullptr) {
+      SKEIN_TRY(read_removals(*store, [&gone](const Removal& removal) {
+        gone.push_back(
+            {removal.at,
+             {"thread", removal.thread.str(), removal.agent_id, std::to_string(removal.events)},
+             removal.reason,
+             to_json(removal)});
+        return true;
+      }));
+    }
+    SKEIN_ASSIGN(const auto checkpoints, workspace_checkpoints(settings).purged());
+    for (const PurgedCheckpoint& checkpoint : checkpoints) {
+      gone.push_back({checkpoint.purged_at,
+                      {"checkpoint", checkpoint.id, "", ""},
+                      std::string(kPurgeReason),
+                      purged_json(checkpoint)});
+    }
+    std::sort(gone.begin(), gone.end(), [](const Gone& a, const Gone& b) {
+      return std::tie(a.at, a.cells) < std::tie(b.at, b.cells);
+    });
+    Table table(context, {"KIND", "ID", "AGENT", "EVENTS", "REMOVED", "WHY"});
+    for (Gone& each : gone) {
+      each.cells.push_back(context.style().time(each.at));
+      each.cells.push_back(each.reason);
+      table.add(std::move(each.cells), std::move(each.json));
+    }
     table.print();
     return kExitDone;
   }

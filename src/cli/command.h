@@ -103,8 +103,10 @@ CommandGroup care_commands();  // init, doctor, cleanup, demo
 std::unique_ptr<Command> init_command();
 std::unique_ptr<Command> demo_command();
 std::unique_ptr<Command> cleanup_command();
-CommandGroup checkpoint_commands();       // checkpoint, handoff, resume
-CommandGroup checkpoint_list_commands();  // checkpoints list, show, search
+CommandGroup checkpoint_commands();  // checkpoint, and checkpoint list, show, search
+void add_checkpoint_lists(CommandGroup& group);
+CommandGroup checkpoints_alias();
+CommandGroup resume_commands();  // handoff, resume
 CommandGroup trust_commands();
 CommandGroup hook_commands();
 CommandGroup mcp_commands();

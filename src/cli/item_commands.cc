@@ -76,7 +76,7 @@ class Create : public Command {
                 "  skein item create \"Flaky retry test\" --thread a1b2c3d4e5f6 --json\n",
             .details =
                 "An item that says nearly the same as an open one of its project is refused, which "
-                "is quoted; the exit code is 4."};
+                "is quoted; the exit code is 4.\n--allow-duplicate creates it all the same."};
   }
 
   std::vector<Argument> arguments() override {
@@ -102,27 +102,42 @@ class Create : public Command {
     const Stopwatch watch;
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
     request_.session_id = session_of(request_.session_id);
-    SKEIN_ASSIGN(const WorkItem item, open.items->create(request_));
+    auto created = open.items->create(request_);
+    if (!created) return tl::unexpected(with_option(std::move(created).error()));
+    const WorkItem& item = *created;
     context.out().write((context.json() ? create_thread_answer(item, watch) : item.id) + "\n");
     return kExitDone;
   }
 
  private:
+  // The library's word for the option is not the one of the command line.
+  static Error with_option(Error error) {
+    constexpr std::string_view kWord = "; allow_duplicate creates";
+    const std::size_t at = error.message.rfind(kWord);
+    if (error.code == ErrorCode::kConflict && at != std::string::npos) {
+      error.message.replace(at, kWord.size(), "; --allow-duplicate creates");
+    }
+    return error;
+  }
+
   CreateItem request_;
 };
 
 class List : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "list",
-            .summary = "print what is open, the oldest first",
-            .examples =
-                "  skein item list\n"
-                "  skein item list --include-resolved --project billing --json\n"
-                "  skein item list --status resolved --thread a1b2c3d4e5f6\n",
-            .details =
-                "Each open item has its vitality, from 0 to 1: emerging, active, cooling or "
-                "dormant. Items with the\nsame text are shown once, by the oldest of them."};
+    return {
+        .name = "list",
+        .summary = "print what is open, the oldest first",
+        .examples =
+            "  skein item list\n"
+            "  skein item list --include-resolved --project billing --json\n"
+            "  skein item list --status resolved --thread a1b2c3d4e5f6\n",
+        .details =
+            "While a working session is open, the items are those of its project; --all-projects "
+            "lists all. The totals\nare of the same project. "
+            "Each open item has its vitality, from 0 to 1: emerging, active, cooling or "
+            "dormant. Items with the\nsame text are shown once, by the oldest of them."};
   }
 
   std::vector<Argument> arguments() override {
@@ -133,7 +148,8 @@ class List : public Command {
         {.names = "--include-resolved",
          .help = "also those that were resolved in the last 14 days",
          .set = into(request_.include_resolved)},
-        project_argument(request_.project, "only those of this project"),
+        project_argument(request_.project, "only those of this project (default: of the session)"),
+        {.names = "--all-projects", .help = "those of all projects", .set = into(all_projects_)},
     };
     add_link_arguments(all, request_.linked_to, "only those that link to ");
     return all;
@@ -142,6 +158,11 @@ class List : public Command {
   Outcome run(Context& context) override {
     const Stopwatch watch;
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kRead));
+    if (all_projects_ && request_.project) {
+      return wrong_usage("give --project or --all-projects, not both");
+    }
+    request_.of_session = !all_projects_;
+    request_.session_id = session_of(std::nullopt);
     request_.with_details = !context.json();
     SKEIN_ASSIGN(const ItemListing listing, open.items->list(request_));
     if (context.json()) {
@@ -155,25 +176,33 @@ class List : public Command {
   }
 
  private:
+  bool all_projects_ = false;
   ListItems request_;
 };
 
 class Resolve : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "resolve",
-            .summary = "mark an item as done",
-            .examples =
-                "  skein item resolve t-1a2b3c4d --note \"Released as 2.0\"\n"
-                "  skein item resolve --text-match \"package name\" --json\n",
-            .details =
-                "A text is looked for in open items, without regard to case, and must be in one of "
-                "them only.\nResolving an item again changes nothing."};
+    return {
+        .name = "resolve",
+        .summary = "mark an item as done",
+        .examples =
+            "  skein item resolve t-1a2b3c4d --note \"Released as 2.0\"\n"
+            "  skein item resolve --text-match \"package name\" --json\n"
+            "  skein item resolve '#2'\n",
+        .details =
+            "A text is looked for in open items, without regard to case, and must be in one of "
+            "them only. #2 is the\nsecond open item that \"skein item list\" prints. A note that "
+            "says \"duplicate of t-…\" resolves that item as\nwell. Resolving an item again "
+            "changes nothing."};
   }
 
   std::vector<Argument> arguments() override {
     std::vector<Argument> all = {
-        {.names = "ID", .value_name = "ID", .help = "the item", .set = into(request_.id)},
+        {.names = "ID",
+         .value_name = "ID",
+         .help = "the item, or its position in the list (#2)",
+         .set = into(request_.id)},
         {.names = "--text-match",
          .value_name = "T",
          .help = "a part of the item's text, instead of its id",
@@ -195,11 +224,15 @@ class Resolve : public Command {
     }
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
     request_.session_id = session_of(request_.session_id);
-    SKEIN_ASSIGN(const WorkItem item, open.items->resolve(request_));
+    std::vector<WorkItem> also_resolved;
+    SKEIN_ASSIGN(const WorkItem item, open.items->resolve(request_, &also_resolved));
     if (context.json()) {
-      context.out().write(resolve_thread_answer(item, watch) + "\n");
-    } else {
-      context.out().write(fmt::format("resolved {}  {}\n", item.id, visible_line(item.text)));
+      context.out().write(resolve_thread_answer(item, also_resolved, watch) + "\n");
+      return kExitDone;
+    }
+    also_resolved.insert(also_resolved.begin(), item);
+    for (const WorkItem& each : also_resolved) {
+      context.out().write(fmt::format("resolved {}  {}\n", each.id, visible_line(each.text)));
     }
     return kExitDone;
   }

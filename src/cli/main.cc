@@ -34,7 +34,8 @@ int run(int argc, const char* const* argv) {
   tree.groups.push_back(recall_commands());
   tree.groups.push_back(watch_commands());
   tree.groups.push_back(checkpoint_commands());
-  tree.groups.push_back(checkpoint_list_commands());
+  tree.groups.push_back(checkpoints_alias());
+  tree.groups.push_back(resume_commands());
   tree.groups.push_back(hook_commands());
   tree.groups.push_back(mcp_commands());
   tree.groups.push_back(task_commands());

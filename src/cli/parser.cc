@@ -42,6 +42,8 @@ class Parser {
   void add_argument(CLI::App& app, const Argument& argument);
   void style(CLI::App& app);
   Result<void> set_values(const CLI::App& app) const;
+  // What was typed for arguments of this command itself, or the first of it; null: nothing.
+  const std::string* typed_for(const CLI::App& app) const;
   // The commands that were named, outermost first.
   std::vector<const CLI::App*> named() const;
   std::string words_before_last() const;
@@ -61,7 +63,7 @@ Parser::Parser(CommandTree& tree) {
   root_.require_subcommand(1);
   root_.footer(
       "Each command has its own --help, with examples. Exit codes: 0 done, 1 refused or "
-      "failed,\n2 wrong usage, 3 not found, 4 conflict.");
+      "failed,\n2 wrong usage, 3 not found, 4 conflict, 130 ended by Ctrl-C.");
   for (const Argument& argument : tree.global) add_argument(root_, argument);
   for (CommandGroup& group : tree.groups) {
     CLI::App* parent = &root_;
@@ -143,6 +145,16 @@ Result<void> Parser::set_values(const CLI::App& app) const {
   return {};
 }
 
+const std::string* Parser::typed_for(const CLI::App& app) const {
+  const auto found = bound_.find(&app);
+  if (found == bound_.end()) return nullptr;
+  for (const auto& [argument, option] : found->second) {
+    if (option->count() == 0) continue;
+    return argument->is_positional() ? &option->results().front() : &argument->names;
+  }
+  return nullptr;
+}
+
 std::vector<const CLI::App*> Parser::named() const {
   std::vector<const CLI::App*> apps{&root_};
   while (!apps.back()->get_subcommands().empty()) {
@@ -179,6 +191,11 @@ Parsed Parser::parse(int argc, const char* const* argv) {
     return refuse(error.what());
   }
   const auto apps = named();
+  for (std::size_t i = 0; i + 1 < apps.size(); ++i) {
+    if (commands_.contains(apps[i]) && typed_for(*apps[i]) != nullptr) {
+      return refuse("The following argument was not expected: " + *typed_for(*apps[i]));
+    }
+  }
   for (const CLI::App* app : apps) {
     if (auto set = set_values(*app); !set) return refuse(set.error().message);
   }

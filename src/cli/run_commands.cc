@@ -75,8 +75,10 @@ class RunCommand : public Command {
                 "standard input; an empty one\ngoes on with what the thread has. Tool calls are "
                 "shown on standard error. Ctrl-C stops the run: what it\nwrote stays, and the "
                 "thread says so. --json prints the run at the end, --jsonl a line for everything "
-                "that happens.\nExit code 1: the run failed, was stopped, or waits for a person's "
-                "yes (skein runs resume)."};
+                "that happens.\nExit code 0: it answered. 1: it failed, whatever the provider "
+                "said, was stopped, or waits for a person's\nyes (skein runs resume). 3: there is "
+                "no such agent or thread. 4: the thread is busy, not active, or belongs\nto "
+                "another agent. 130: Ctrl-C stopped it."};
   }
 
   std::vector<Argument> arguments() override {

@@ -111,6 +111,10 @@ Outcome RunPrinter::finish_text(const RunOutcome& outcome, int signal) {
   end_line();
   if (outcome.run.status == RunStatus::kSuccess) return kExitDone;
   if (!outcome.run.question) note("(stopped)");
+  return stopped(signal);
+}
+
+Outcome RunPrinter::stopped(int signal) {
   if (signal != 0) {
     (void)context_.out().flush();
     end_by_signal(signal);
@@ -121,7 +125,9 @@ Outcome RunPrinter::finish_text(const RunOutcome& outcome, int signal) {
 Outcome RunPrinter::finish(const Result<RunOutcome>& outcome, int signal) {
   if (!outcome) {
     if (form_ == RunOutput::kText) end_line();
-    return tl::unexpected<Failure>(outcome.error());
+    // A run that began and failed is not a thread that is missing or busy, whatever the provider
+    // said.
+    return tl::unexpected(run_ ? Failure(outcome.error(), kExitRefused) : Failure(outcome.error()));
   }
   if (form_ == RunOutput::kText) return finish_text(*outcome, signal);
   if (form_ == RunOutput::kJson) {
@@ -130,7 +136,7 @@ Outcome RunPrinter::finish(const Result<RunOutcome>& outcome, int signal) {
     context_.out().write(
         JsonObject().add("event", "end").add_json("run", to_json(outcome->run)).str() + "\n");
   }
-  return outcome->run.status == RunStatus::kSuccess ? kExitDone : kExitRefused;
+  return outcome->run.status == RunStatus::kSuccess ? Outcome(kExitDone) : stopped(signal);
 }
 
 }  // namespace skein

@@ -38,6 +38,8 @@ class RunPrinter {
   void end_line();
   void show_question(const RunQuestion& question);
   Outcome finish_text(const RunOutcome& outcome, int signal);
+  // Ends the program by that signal, if there is one.
+  Outcome stopped(int signal);
 
   Context& context_;
   const RunOutput form_;

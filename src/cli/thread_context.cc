@@ -3,10 +3,13 @@
 
 #include <fmt/format.h>
 
+#include "api/summaries.h"
 #include "api/threads.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/output.h"
 #include "cli/show_text.h"
+#include "cli/stop_on_signal.h"
 #include "cli/thread_commands.h"
 #include "core/json_object.h"
 #include "core/try.h"
@@ -94,15 +97,20 @@ class ContextCommand : public Command {
 class SummarizeCommand : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "summarize",
-            .summary = "append a summary of what is old, or take one out of force",
-            .examples =
-                "  skein thread summarize a1b2c3d4e5f6\n"
-                "  skein thread summarize a1b2c3d4e5f6 --threshold 50 --keep-recent 10 --json\n"
-                "  skein thread summarize a1b2c3d4e5f6 --undo\n",
-            .details =
-                "The summary is one more event, and undoing it is another: nothing that was said "
-                "is changed.\nIts sentences are those of the thread itself."};
+    return {
+        .name = "summarize",
+        .summary = "append a summary of what is old, or take one out of force",
+        .examples =
+            "  skein thread summarize a1b2c3d4e5f6\n"
+            "  skein thread summarize a1b2c3d4e5f6 --threshold 50 --keep-recent 10 --json\n"
+            "  skein thread summarize a1b2c3d4e5f6 --extract\n"
+            "  skein thread summarize a1b2c3d4e5f6 --undo\n",
+        .details =
+            "The summary is one more event, and undoing it is another: nothing that was said "
+            "is changed.\nThe engine of the thread's agent writes it, if that agent is trusted. "
+            "Without one, with --extract, or where the\nengine fails (which is told), its "
+            "sentences are those of the thread itself, and no network is used.\nCtrl-C stops "
+            "it, and nothing is written."};
   }
 
   std::vector<Argument> arguments() override {
@@ -120,6 +128,9 @@ class SummarizeCommand : public Command {
          .value_name = "N",
          .help = "how long the summary may be (default 600)",
          .set = into(max_tokens_)},
+        {.names = "--extract",
+         .help = "use sentences of the thread itself, and no engine",
+         .set = into(wish_.extract)},
         {.names = "--undo", .help = "take the newest summary out of force", .set = into(undo_)},
         {.names = "--summary",
          .value_name = "SEQ",
@@ -129,31 +140,47 @@ class SummarizeCommand : public Command {
   }
 
   Outcome run(Context& context) override {
-    if (undo_ && (threshold_ || keep_recent_ || max_tokens_)) {
+    if (undo_ && (threshold_ || keep_recent_ || max_tokens_ || wish_.extract)) {
       return wrong_usage("--undo makes no summary: it goes with --summary only");
     }
     if (summary_ && !undo_) return wrong_usage("--summary goes with --undo");
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
     SKEIN_ASSIGN(const Manifest manifest, find_thread(*store, *thread_));
-    return undo_ ? undo(context, *store, manifest.id) : make(context, *store, manifest.id);
+    return undo_ ? undo(context, *store, manifest.id) : make(context, *store, manifest);
   }
 
  private:
-  Outcome make(Context& context, Store& store, ThreadId thread) const {
-    SummarizeRequest request;
+  Outcome make(Context& context, Store& store, const Manifest& thread) {
+    SummarizeRequest& request = wish_.request;
     request.threshold = threshold_.value_or(request.threshold);
     request.keep_recent = keep_recent_.value_or(request.keep_recent);
     request.max_tokens = max_tokens_.value_or(request.max_tokens);
-    SKEIN_ASSIGN(const auto summary, summarize_thread(store, thread, request));
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+    Progress progress("summarising");
+    wish_.progress = [&](const SummaryProgress& now) { progress.update(now.done, now.total); };
+    Result<MadeSummary> made;
+    int signal = 0;
+    {
+      const StopOnSignal stop;
+      wish_.stop = stop.token();
+      made = make_summary(store, *agents_without_tools(settings), thread, wish_);
+      signal = stop.signal();
+    }
+    progress.clear();
+    if (!made && signal != 0) end_by_signal(signal);
+    SKEIN_TRY(made);
+    const auto& summary = made->summary;
+    if (!made->note.empty()) {
+      print_notice("the summary is made of the thread's own sentences: " + printable(made->note));
+    }
     if (context.json()) {
-      context.out().write((summary ? summary_json(*summary) : std::string("{\"seq\":null}")) +
-                          "\n");
+      context.out().write(to_json(*made) + "\n");
     } else if (!summary) {
       context.out().write(
           fmt::format("nothing to do: no more than {} messages, or none that may be summarised\n",
                       request.threshold));
     } else {
-      context.out().write(fmt::format("{} {}\n", thread.str(), summary->seq));
+      context.out().write(fmt::format("{} {}\n", thread.id.str(), summary->seq));
       context.out().write_stored(summary->text + "\n");
     }
     return kExitDone;
@@ -170,6 +197,7 @@ class SummarizeCommand : public Command {
   std::optional<std::uint64_t> threshold_;
   std::optional<std::uint64_t> keep_recent_;
   std::optional<std::uint64_t> max_tokens_;
+  SummaryWish wish_;
   bool undo_ = false;
   std::optional<std::uint64_t> summary_;
 };

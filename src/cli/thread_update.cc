@@ -13,14 +13,16 @@ class Update : public Command {
  public:
   CommandInfo info() const override {
     return {.name = "update",
-            .summary = "change the title or the metadata of a thread",
+            .summary = "change the title or the metadata of a thread, or clear its session",
             .examples =
                 "  skein thread update a1b2c3d4e5f6 --title \"Refund, escalated\"\n"
                 "  skein thread update a1b2c3d4e5f6 --metadata "
-                "'{\"user_id\":\"user-123\",\"escalated\":true}' --json\n",
+                "'{\"user_id\":\"user-123\",\"escalated\":true}' --json\n"
+                "  skein thread update a1b2c3d4e5f6 --clear-session\n",
             .details =
                 "Metadata is replaced whole by what is given. Where nothing changes, the "
-                "time of the last update stays."};
+                "time of the last update stays.\n--clear-session forgets the engine's own session "
+                "(sessionId): the next run starts a new one with what the\nthread has."};
   }
 
   std::vector<Argument> arguments() override {
@@ -29,7 +31,10 @@ class Update : public Command {
             {.names = "--metadata",
              .value_name = "JSON",
              .help = "an object to keep with the thread instead of what was there",
-             .set = into_object(metadata_)}};
+             .set = into_object(metadata_)},
+            {.names = "--clear-session",
+             .help = "forget the engine's session, so that the next run starts a new one",
+             .set = into(clear_session_)}};
   }
 
   Outcome run(Context& context) override {
@@ -37,9 +42,14 @@ class Update : public Command {
     ManifestPatch patch;
     if (title_) patch.title(*title_);
     if (!metadata_.empty()) patch.metadata(std::move(metadata_));
-    if (patch.empty()) return wrong_usage("nothing to change: say --title or --metadata");
+    if (patch.empty() && !clear_session_) {
+      return wrong_usage("nothing to change: say --title, --metadata or --clear-session");
+    }
     SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const Manifest manifest, manager->update(thread_->str(), patch));
+    SKEIN_ASSIGN(Manifest manifest, manager->update(thread_->str(), patch));
+    if (clear_session_) {
+      SKEIN_ASSIGN(manifest, manager->clear_session(thread_->str()));
+    }
     print_manifest(context, manifest);
     return kExitDone;
   }
@@ -48,6 +58,7 @@ class Update : public Command {
   std::optional<ThreadRef> thread_;
   std::optional<std::string> title_;
   Json metadata_;
+  bool clear_session_ = false;
 };
 
 // pin and unpin

@@ -45,10 +45,12 @@ Result<EngineTurn> stream_turn(HttpClient& client, const ApiOptions& options, co
                                EngineSink& sink, const std::stop_token& stop) {
   std::optional<Reader> reader;
   const auto begin = [&]() -> StreamReader& { return reader.emplace(sink); };
-  SKEIN_TRY(stream_response(client, options, call, begin, stop));
-  EngineTurn turn = std::move(reader->turn());
+  auto done = stream_response(client, options, call, begin, stop);
+  EngineTurn turn = reader ? std::move(reader->turn()) : EngineTurn{};
   turn.usage.cost_usd = options.cost_of(turn.usage);
-  return turn;
+  if (done) return turn;
+  if (turn.usage.is_something()) sink.on_spent(turn.usage, turn.model);
+  return tl::unexpected(std::move(done).error());
 }
 
 // The object that an event holds. kIo, quoting it, if it is none.

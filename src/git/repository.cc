@@ -4,14 +4,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 
 #include "core/quote.h"
 #include "core/try.h"
 #include "git/command.h"
+#include "git/submodules.h"
 
 namespace skein {
 namespace {
 
+constexpr std::size_t kSubmoduleDepth = 3;  // submodules in submodules
 constexpr const char* kCommitFormat = "--format=%H%x00%h%x00%ct%x00%s";
 
 std::string_view without_line_end(std::string_view text) {
@@ -50,6 +53,12 @@ Result<void> check_revision(const std::string& name) {
       name.find("..") == std::string::npos;
   if (plain) return {};
   return fail(ErrorCode::kInvalid, "not the name of a commit: " + quote(name));
+}
+
+// No part of the path is a link: a submodule must not be looked for elsewhere.
+bool is_real_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::canonical(path, error) == path;
 }
 
 }  // namespace
@@ -128,17 +137,22 @@ Result<std::vector<std::string>> Repository::files_of(
 Result<std::vector<std::string>> Repository::changed_files(
     const std::vector<std::string>& apart, const SealedRepository::Settings& settings) const {
   if (bare_) return std::vector<std::string>();
-  std::vector<std::string> arguments = {"status",
-                                        "--porcelain=v2",
-                                        "-z",
-                                        "--untracked-files=normal",
-                                        "--ignore-submodules=dirty",
-                                        "--no-renames",
-                                        "--",
-                                        ":(top)"};
-  for (const std::string& path : apart) arguments.push_back(":(top,exclude,literal)" + path);
-  SKEIN_ASSIGN(const std::string out,
-               sealed_.output(std::move(arguments), {.config = settings.config}));
+  const auto ask = [&](const char* untracked) {
+    std::vector<std::string> arguments = {"status",
+                                          "--porcelain=v2",
+                                          "-z",
+                                          std::string("--untracked-files=") + untracked,
+                                          "--ignore-submodules=dirty",
+                                          "--no-renames",
+                                          "--",
+                                          ":(top)"};
+    for (const std::string& path : apart) arguments.push_back(":(top,exclude,literal)" + path);
+    return sealed_.output(std::move(arguments), {.config = settings.config});
+  };
+  // New folders can hold more files than one answer of git may name.
+  auto answer = ask("all");
+  if (!answer) answer = ask("normal");
+  SKEIN_ASSIGN(const std::string out, std::move(answer));
   std::vector<std::string> files;
   for (const std::string& entry : split_nul(out)) {
     // "1 XY sub mH mI mW hH hI path", "u XY sub m1 m2 m3 mW h1 h2 h3 path", "? path"
@@ -156,13 +170,35 @@ Result<std::vector<std::string>> Repository::changed_files(
 }
 
 Result<RepositoryState> Repository::state(const std::vector<std::string>& apart) const {
+  return state(apart, kSubmoduleDepth);
+}
+
+Result<RepositoryState> Repository::state(const std::vector<std::string>& apart,
+                                          std::size_t depth) const {
   RepositoryState state;
   SKEIN_ASSIGN(state.branch, branch());
   SKEIN_ASSIGN(state.head, commit("HEAD"));
   SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
   state.remote_url = without_credentials(mended_utf8(settings.remote_url));
   SKEIN_ASSIGN(state.changed_files, changed_files(apart, settings));
+  SKEIN_TRY(add_submodules(depth, state.changed_files));
   return state;
+}
+
+// Git would ask a submodule with the submodule's own configuration, so each is asked here instead.
+Result<void> Repository::add_submodules(std::size_t depth, std::vector<std::string>& files) const {
+  if (bare_ || depth == 0) return {};
+  SKEIN_ASSIGN(const std::vector<std::string> paths, submodules(sealed_));
+  for (const std::string& path : paths) {
+    const std::string folder = root_ + "/" + path;
+    if (!is_real_folder(folder)) continue;
+    const auto submodule = find(folder);
+    if (!submodule || !*submodule || (*submodule)->root() != folder) continue;
+    const auto state = (*submodule)->state({}, depth - 1);
+    if (!state) continue;
+    for (const std::string& file : state->changed_files) files.push_back(path + "/" + file);
+  }
+  return {};
 }
 
 Result<std::vector<std::string>> Repository::changed_since(

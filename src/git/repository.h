@@ -25,7 +25,8 @@ struct RepositoryState {
   std::optional<Commit> head;  // nothing: no commits yet
   std::string remote_url;      // of origin, without credentials; empty: there is none
   // Tracked files that differ from the last commit and untracked ones that are not ignored, with
-  // their paths from the root; a folder of which nothing is tracked is one entry, ending in "/".
+  // their paths from the root, in submodules too. A folder is one entry, ending in "/", where it is
+  // another repository or holds more new files than git can list.
   std::vector<std::string> changed_files;
   bool dirty() const { return !changed_files.empty(); }
 };
@@ -79,6 +80,9 @@ class Repository {
   Repository(SealedRepository sealed, std::string root, bool bare)
       : sealed_(std::move(sealed)), root_(std::move(root)), bare_(bare) {}
 
+  Result<RepositoryState> state(const std::vector<std::string>& apart, std::size_t depth) const;
+  // Adds what changed inside submodules, down to `depth` levels.
+  Result<void> add_submodules(std::size_t depth, std::vector<std::string>& files) const;
   Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart,
                                                  const SealedRepository::Settings& settings) const;
 

@@ -78,6 +78,28 @@ PromptOutcome hand_off(Workspace& workspace, const PromptValues& values, const C
   return one_message("Hand the work over", text + open_items(workspace, caller));
 }
 
+PromptOutcome write_checkpoint(const PromptValues& values) {
+  const std::string title = value_of(values, "title");
+  return one_message(
+      "Write a checkpoint",
+      fmt::format("Write down where this work stands: call the tool checkpoint {}with a summary of "
+                  "what was "
+                  "done since the last checkpoint, concrete next steps, and tags to find it by. "
+                  "Then tell me "
+                  "its id.\n",
+                  title.empty() ? "" : fmt::format("with the title \"{}\", ", title)));
+}
+
+PromptOutcome search(const PromptValues& values) {
+  return one_message(
+      "Search what earlier work left",
+      fmt::format(
+          "Look for {} in what earlier work left: call the tools list_checkpoints with query, "
+          "and search_conversations. Tell me what you found, with ids and dates, the most "
+          "relevant first. If there is nothing, say so.\n",
+          quoted_name(value_of(values, "query"))));
+}
+
 }  // namespace
 
 std::string text_block(std::string_view text) {
@@ -106,6 +128,19 @@ std::vector<Prompt> workspace_prompts(Workspace& workspace) {
                      .run = [&workspace](const PromptValues& values, const Exchange& exchange) {
                        return hand_off(workspace, values, exchange.caller);
                      }});
+  prompts.push_back({.name = "checkpoint",
+                     .title = "Write a checkpoint",
+                     .description = "Write down where the work stands",
+                     .arguments = {{"title", "what the work is about"}},
+                     .run = [](const PromptValues& values, const Exchange&) {
+                       return write_checkpoint(values);
+                     }});
+  prompts.push_back(
+      {.name = "search",
+       .title = "Search earlier work",
+       .description = "Find checkpoints and conversations by their words",
+       .arguments = {{"query", "what to look for", true}},
+       .run = [](const PromptValues& values, const Exchange&) { return search(values); }});
   const auto projects = [&workspace](std::string_view argument, std::string_view begin,
                                      const Caller&) -> Result<std::vector<std::string>> {
     std::vector<std::string> values;

@@ -8,6 +8,7 @@
 #include "api/work/answers.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/percent.h"
 #include "core/quotation.h"
 #include "core/quote.h"
 #include "core/try.h"
@@ -77,8 +78,8 @@ Result<void> list_work(Workspace& workspace, Desk& desk, std::vector<std::string
   }
   SKEIN_ASSIGN(const auto checkpoints, newest_checkpoints(workspace, limits::kListedCheckpoints));
   for (const CheckpointEntry& each : checkpoints) {
-    all.push_back(
-        entry(with(kCheckpointUri, each.id), each.id, quoted_title(each.title), "", kJson));
+    all.push_back(entry(with(kCheckpointUri, percent_encoded(each.id)), each.id,
+                        quoted_title(each.title), "", kJson));
   }
   return {};
 }
@@ -128,8 +129,11 @@ Result<std::string> read_item(Workspace& workspace, Desk& desk, std::string_view
 
 Result<std::string> read_checkpoint(const Workspace& workspace, std::string_view uri,
                                     std::string_view id) {
-  SKEIN_ASSIGN(const Checkpoint checkpoint, workspace_checkpoints(workspace.settings()).get(id));
-  if (checkpoint.id != id) return fail(ErrorCode::kNotFound, "there is no checkpoint " + quote(id));
+  const std::string plain = percent_decoded(id);
+  SKEIN_ASSIGN(const Checkpoint checkpoint, workspace_checkpoints(workspace.settings()).get(plain));
+  if (checkpoint.id != plain) {
+    return fail(ErrorCode::kNotFound, "there is no checkpoint " + quote(plain));
+  }
   return contents(uri, kJson, with_notice(to_json(checkpoint)));
 }
 

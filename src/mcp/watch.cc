@@ -6,6 +6,7 @@
 
 #include "api/checkpoint_answers.h"
 #include "api/checkpoints.h"
+#include "core/percent.h"
 #include "mcp/catalogue.h"
 
 namespace skein::mcp {
@@ -175,7 +176,7 @@ void Watch::look_at_checkpoints(News& news) {
   for (const auto& [id, json] : now) {
     const auto before = checkpoints_.find(id);
     if (before == checkpoints_.end() || before->second != json) {
-      news.uris.insert(uri(kCheckpointUri, id));
+      news.uris.insert(uri(kCheckpointUri, percent_encoded(id)));
     }
   }
   if (now != checkpoints_) {

@@ -9,6 +9,7 @@
 #include "core/redact.h"
 #include "core/sha256.h"
 #include "runner/secrets.h"
+#include "runner/tool_names.h"
 #include "runner/tool_server.h"
 #include "skein/agents.h"
 
@@ -123,7 +124,7 @@ class DefinitionParser {
     }
     capabilities.allow = patterns(inner, "allow");
     capabilities.confirm = patterns(inner, "confirm");
-    if (!engine_is_agent(parsed_.agent.engine)) return;
+    if (!engine_is_agent(parsed_.agent.engine)) return check_allowed(inner);
     // Rules that nobody would keep are worse than none.
     const auto refuse = [&](std::string_view name, const std::vector<std::string>& list) {
       if (list.empty()) return;
@@ -133,6 +134,23 @@ class DefinitionParser {
     refuse("builtin", capabilities.builtin);
     refuse("allow", capabilities.allow);
     refuse("confirm", capabilities.confirm);
+  }
+
+  // What no tool of the agent can be called is a mistake in writing.
+  void check_allowed(CheckedFields& fields) const {
+    std::vector<std::string> servers;
+    for (const ToolServer& server : parsed_.agent.capabilities.servers) {
+      servers.push_back(server.name);
+    }
+    for (const std::string& name : parsed_.agent.capabilities.allow) {
+      if (name.empty() || may_name_tool(name, servers)) continue;
+      std::string known;
+      for (const std::string& server : servers) known += ", " + server + "__*";
+      fields.wrong("allow", "has " + quote(name) +
+                                ", which is no built-in tool and of no server in \"mcpServers\" "
+                                "(possible: " +
+                                built_in_tool_names() + known + ")");
+    }
   }
 
   static std::vector<std::string> patterns(CheckedFields& fields, std::string_view name) {

@@ -1,14 +1,11 @@
 #include "runner/agent_tools.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "core/checksum.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quote.h"
@@ -16,25 +13,6 @@
 
 namespace skein {
 namespace {
-
-constexpr std::size_t kMaxNameBytes = 64;  // what every model API takes
-
-std::string plain(std::string_view text) {
-  std::string name(text);
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) {
-        return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                 c == '_' || c == '-');
-      },
-      '_');
-  return name;
-}
-
-std::string shortened(const std::string& name, std::string_view meant) {
-  if (name.size() <= kMaxNameBytes) return name;
-  return name.substr(0, kMaxNameBytes - 9) + fmt::format("_{:08x}", checksum(meant));
-}
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
@@ -61,11 +39,13 @@ std::string key_of(const ToolServer& server, const std::string& folder) {
 class AgentToolBox final : public ToolBox {
  public:
   AgentToolBox(const AgentDefinition& agent, std::vector<BuiltInTool> built_in,
-               ToolServers& servers)
-      : capabilities_(agent.capabilities),
+               ToolServers& servers, Warn warn)
+      : agent_(agent.id),
+        capabilities_(agent.capabilities),
         folder_(agent.folder),
         built_in_(std::move(built_in)),
-        servers_(servers) {}
+        servers_(servers),
+        warn_(std::move(warn)) {}
 
   Result<std::vector<ToolDefinition>> definitions(std::stop_token stop) override {
     SKEIN_TRY(look_up(stop));
@@ -134,6 +114,7 @@ class AgentToolBox final : public ToolBox {
                                            " tools, got " + std::to_string(tools.size()) +
                                            "; \"allow\" in its definition chooses among them");
     }
+    warn_of_missing(tools);
     const std::lock_guard lock(mutex_);
     tools_ = std::move(tools);
     return {};
@@ -148,9 +129,22 @@ class AgentToolBox final : public ToolBox {
     };
     for (int i = 2; taken(); ++i) {
       const std::string suffix = "_" + std::to_string(i);
-      tool.definition.name = name.substr(0, kMaxNameBytes - suffix.size()) + suffix;
+      tool.definition.name = name.substr(0, kMaxToolNameBytes - suffix.size()) + suffix;
     }
     if (capabilities_.allows(tool.definition.name)) tools.push_back(std::move(tool));
+  }
+
+  // A name in "allow" that no server has is a tool that the model lacks.
+  void warn_of_missing(const std::vector<Tool>& tools) const {
+    if (!warn_) return;
+    for (const std::string& pattern : capabilities_.allow) {
+      const bool found = std::any_of(tools.begin(), tools.end(), [&](const Tool& tool) {
+        return tool_matches(pattern, tool.definition.name);
+      });
+      if (found) continue;
+      warn_("agent " + quote(agent_) + ": \"allow\" has " + quote(pattern) +
+            ", and there is no such tool among those of its servers and \"builtin\"");
+    }
   }
 
   // In the order of the definition; starting one takes as long as starting all.
@@ -178,10 +172,12 @@ class AgentToolBox final : public ToolBox {
     return client->list_tools(stop);
   }
 
+  const std::string agent_;
   const AgentCapabilities capabilities_;
   const std::string folder_;
   const std::vector<BuiltInTool> built_in_;
   ToolServers& servers_;
+  const Warn warn_;
 
   std::mutex looking_up_;
   std::mutex mutex_;
@@ -206,14 +202,10 @@ Result<McpClient*> ToolServers::client(const ToolServer& server, const std::stri
   return made.get();
 }
 
-std::string tool_name(std::string_view server, std::string_view tool) {
-  const std::string meant = std::string(server) + "__" + std::string(tool);
-  return shortened(plain(server) + "__" + plain(tool), meant);
-}
-
 std::unique_ptr<ToolBox> make_tool_box(const AgentDefinition& agent,
-                                       std::vector<BuiltInTool> built_in, ToolServers& servers) {
-  return std::make_unique<AgentToolBox>(agent, std::move(built_in), servers);
+                                       std::vector<BuiltInTool> built_in, ToolServers& servers,
+                                       Warn warn) {
+  return std::make_unique<AgentToolBox>(agent, std::move(built_in), servers, std::move(warn));
 }
 
 }  // namespace skein

@@ -12,6 +12,7 @@
 
 #include "core/http_client.h"
 #include "rpc/mcp_client.h"
+#include "runner/tool_names.h"
 #include "skein/agents.h"
 #include "skein/tools.h"
 
@@ -45,13 +46,13 @@ class ToolServers {
   std::map<std::string, std::unique_ptr<McpClient>> clients_;  // under mutex_
 };
 
-// The name that a model knows a server's tool by: "server__tool", with what model APIs do not take
-// replaced by "_", and the end by a checksum where it would be too long.
-std::string tool_name(std::string_view server, std::string_view tool);
+using Warn = std::function<void(std::string_view)>;
 
 // Everything that the definition's capabilities name and allow. Borrows `servers`. The tools are
 // looked up on first use, all servers at once; what was listed then counts for the life of the box.
+// `warn` is told of names in "allow" that no tool has.
 std::unique_ptr<ToolBox> make_tool_box(const AgentDefinition& agent,
-                                       std::vector<BuiltInTool> built_in, ToolServers& servers);
+                                       std::vector<BuiltInTool> built_in, ToolServers& servers,
+                                       Warn warn = {});
 
 }  // namespace skein

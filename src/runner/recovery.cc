@@ -3,7 +3,6 @@
 #include <span>
 #include <utility>
 
-#include "core/json_fields.h"
 #include "core/try.h"
 #include "runner/run_codec.h"
 #include "runner/run_mark.h"
@@ -96,10 +95,6 @@ Result<bool> close_without_thread(const RunnerParts& parts, const OpenRun& open)
   return unless_moved_on(parts.book.close_unheld(*run, open));
 }
 
-bool asks_to_roll_back(const Record& request) {
-  return JsonFields(request.bytes).take_bool("rollBack").value_or(false);
-}
-
 // Whether it is left behind: others may have written since, and then it stays.
 Result<bool> go_back(Writes& in, const Run& run, const WayBack& back, LeaseToken token) {
   if (back.gone) return true;
@@ -110,10 +105,8 @@ Result<bool> go_back(Writes& in, const Run& run, const WayBack& back, LeaseToken
   return true;
 }
 
-}  // namespace
-
-Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, LeaseToken token) {
-  if (!open.counts) return {};
+// kConflict: a request to stop it came at that moment.
+Result<void> close_once(const RunnerParts& parts, const OpenRun& open, LeaseToken token) {
   SKEIN_ASSIGN(auto known, parts.book.find_known(open.run_id));
   if (!known) return parts.book.forget_running(open, token);
   Run* const run = &known->run;
@@ -141,6 +134,18 @@ Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, Lease
   SKEIN_TRY(closed);
   if (!run->effects.empty()) parts.effects.dispatch(*run, std::nullopt);
   return {};
+}
+
+}  // namespace
+
+Result<void> close_dead_run(const RunnerParts& parts, const OpenRun& open, LeaseToken token) {
+  constexpr int kAttempts = 10;
+  if (!open.counts) return {};
+  for (int attempt = 1;; ++attempt) {
+    auto closed = close_once(parts, open, token);
+    const bool asked = !closed && closed.error().code == ErrorCode::kConflict;
+    if (!asked || attempt == kAttempts) return closed;
+  }
 }
 
 Result<void> drop_question(const RunnerParts& parts, const OpenRun& open, Error why) {

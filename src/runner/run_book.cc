@@ -9,6 +9,7 @@
 #include "core/try.h"
 #include "runner/process.h"
 #include "runner/run_codec.h"
+#include "runner/run_records.h"
 #include "store/find_record.h"
 #include "store/record_access.h"
 
@@ -17,9 +18,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::string_view kRuns = "runs";
-constexpr std::string_view kOpen = "runs_open";
-constexpr std::string_view kStops = "run_stops";
+constexpr std::string_view kRuns = kRunCollection;
+constexpr std::string_view kOpen = kOpenCollection;
+constexpr std::string_view kStops = kStopCollection;
 constexpr std::string_view kUsage = "usage";
 
 constexpr std::array<std::pair<OpenRun::State, const char*>, 4> kStates = {
@@ -30,11 +31,6 @@ constexpr std::array<std::pair<OpenRun::State, const char*>, 4> kStates = {
 
 // Effects of a process whose end cannot be seen from here are taken up after this.
 constexpr std::chrono::milliseconds kEffectsPromise = 10min;
-
-// The run id ends in its thread's id.
-std::string key_of(std::string_view run_id) {
-  return std::string(run_id.substr(run_id.size() - 12)).append("/").append(run_id);
-}
 
 // There is one at a time, and always under the same key: deletions leave a trace for each key.
 std::string running_key(ThreadId thread) { return thread.str() + "/running"; }
@@ -120,7 +116,7 @@ Result<std::optional<Run>> RunBook::find(std::string_view run_id) const {
 
 Result<std::optional<KnownRun>> RunBook::find_known(std::string_view run_id) const {
   SKEIN_TRY(thread_of_run(run_id));
-  SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
+  SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, run_key(run_id)));
   if (!record) return std::nullopt;
   SKEIN_ASSIGN(Run run, parse_run(record->bytes));
   const bool counts = !is_open(run) || record_counts(signer_.get(), kRuns, *record);
@@ -219,7 +215,7 @@ Result<std::optional<OpenRun>> RunBook::find_open(std::string_view run_id) const
 
 Result<RecordWrite> RunBook::run_write(const Run& run, std::optional<Version> version) const {
   const RecordSigner* const signer = is_open(run) ? signer_.get() : nullptr;
-  return put_signed(signer, kRuns, key_of(run.id), to_json(run), version);
+  return put_signed(signer, kRuns, run_key(run.id), to_json(run), version);
 }
 
 Result<RecordWrite> RunBook::open_write(std::string key, std::string json,
@@ -242,9 +238,9 @@ std::string RunBook::open_json(const Run& run, OpenRun::State state, LeaseToken 
 
 Result<Version> RunBook::put_pending(const Run& run, std::chrono::milliseconds promise) {
   SKEIN_ASSIGN(RecordWrite record, new_run_write(run));
-  SKEIN_ASSIGN(
-      RecordWrite entry,
-      open_write(key_of(run.id), open_json(run, OpenRun::State::kPending, 0, promise), Version{0}));
+  SKEIN_ASSIGN(RecordWrite entry,
+               open_write(run_key(run.id), open_json(run, OpenRun::State::kPending, 0, promise),
+                          Version{0}));
   return write_two(store_, {std::move(record), std::move(entry)});
 }
 
@@ -252,7 +248,7 @@ Result<Version> RunBook::renew_pending(const Run& run, Version version,
                                        std::chrono::milliseconds promise) {
   SKEIN_ASSIGN(
       RecordWrite entry,
-      open_write(key_of(run.id), open_json(run, OpenRun::State::kPending, 0, promise), version));
+      open_write(run_key(run.id), open_json(run, OpenRun::State::kPending, 0, promise), version));
   return write_two(store_, {std::move(entry)});
 }
 
@@ -260,14 +256,14 @@ Result<Version> RunBook::renew_pending(const Run& run, Version version,
 Result<void> RunBook::add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const {
   if (run.question) {
     SKEIN_ASSIGN(RecordWrite entry,
-                 open_write(key_of(run.id), open_json(run, OpenRun::State::kQuestion, 0, 0ms)));
+                 open_write(run_key(run.id), open_json(run, OpenRun::State::kQuestion, 0, 0ms)));
     writes.push_back(std::move(entry));
     return {};
   }
   if (!run.effects.empty()) {
     SKEIN_ASSIGN(
         RecordWrite entry,
-        open_write(key_of(run.id), open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise)));
+        open_write(run_key(run.id), open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise)));
     writes.push_back(std::move(entry));
   }
   if (auto usage = usage_record(run)) {
@@ -322,8 +318,8 @@ Result<void> RunBook::claim_effects(const OpenRun& open) {
 
 Result<void> RunBook::effects_done(std::string_view run_id) {
   return write_again_on_conflict(store_, [&]() -> Result<std::vector<RecordWrite>> {
-    std::vector<RecordWrite> writes{delete_record(kOpen, key_of(run_id))};
-    SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
+    std::vector<RecordWrite> writes{delete_record(kOpen, run_key(run_id))};
+    SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, run_key(run_id)));
     if (!record) return writes;
     SKEIN_ASSIGN(Run run, parse_run(record->bytes));
     run.effects.clear();
@@ -336,15 +332,15 @@ Result<void> RunBook::effects_done(std::string_view run_id) {
 Result<void> RunBook::forget(std::string_view run_id) {
   return write_again_on_conflict(store_, [&]() -> Result<std::vector<RecordWrite>> {
     SKEIN_TRY(thread_of_run(run_id));
-    SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key_of(run_id)));
+    SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, run_key(run_id)));
     if (!record) return fail(ErrorCode::kNotFound, "there is no run " + std::string(run_id));
     SKEIN_ASSIGN(const Run run, parse_run(record->bytes));
     if (!run.ended()) {
       return fail(ErrorCode::kBusy,
                   "run " + run.id + " is " + to_string(run.status) + ": cancel it first");
     }
-    std::vector<RecordWrite> writes{delete_record(kRuns, key_of(run_id)),
-                                    delete_record(kOpen, key_of(run_id))};
+    std::vector<RecordWrite> writes{delete_record(kRuns, run_key(run_id)),
+                                    delete_record(kOpen, run_key(run_id))};
     writes.front().expect_version = record->version;
     return writes;
   });
@@ -361,7 +357,7 @@ Result<void> RunBook::begin(Writes& store, const Run& run, LeaseToken token,
   SKEIN_ASSIGN(RecordWrite entry, running_write(run, token));
   std::vector<RecordWrite> writes{std::move(record), std::move(entry)};
   if (waiting) {
-    writes.push_back(delete_record(kOpen, key_of(run.id)));
+    writes.push_back(delete_record(kOpen, run_key(run.id)));
     writes.back().expect_version = *waiting;
   }
   fence_all(writes, run.thread, token);
@@ -380,7 +376,7 @@ Result<void> RunBook::begin_first(Writes& store, const Run& run, LeaseToken toke
 }
 
 Result<void> RunBook::take_back(Writes& store, const Run& run, LeaseToken token) const {
-  std::vector<RecordWrite> writes{delete_record(kRuns, key_of(run.id)),
+  std::vector<RecordWrite> writes{delete_record(kRuns, run_key(run.id)),
                                   delete_record(kOpen, running_key(run.thread))};
   fence_all(writes, run.thread, token);
   SKEIN_TRY(store.write(writes));
@@ -391,7 +387,8 @@ Result<std::vector<RecordWrite>> RunBook::finish_writes(const Run& run, bool hea
   SKEIN_ASSIGN(RecordWrite record, run_write(run));
   std::vector<RecordWrite> writes{std::move(record), delete_record(kOpen, running_key(run.thread))};
   SKEIN_TRY(add_end_writes(run, writes));
-  if (heard) writes.push_back(delete_record(kStops, key_of(run.id)));
+  writes.push_back(delete_record(kStops, run_key(run.id)));
+  if (!heard) writes.back().expect_version = 0;
   return writes;
 }
 
@@ -421,8 +418,8 @@ Result<void> RunBook::take_back_ended(Writes& store, const Run& run, LeaseToken 
   return {};
 }
 
-Result<void> RunBook::finish_unfenced(const Run& run, bool heard) {
-  SKEIN_ASSIGN(const std::vector<RecordWrite> writes, finish_writes(run, heard));
+Result<void> RunBook::finish_unfenced(const Run& run) {
+  SKEIN_ASSIGN(const std::vector<RecordWrite> writes, finish_writes(run, true));
   SKEIN_TRY(store_.write(writes));
   return {};
 }
@@ -433,7 +430,7 @@ Result<void> RunBook::put(Writes& store, const KnownRun& known, LeaseToken token
     SKEIN_ASSIGN(RecordWrite record, run_write(known.run, known.version));
     writes.push_back(std::move(record));
   } else {  // what nobody signed must not become signed by the way
-    writes.push_back(put_record(kRuns, key_of(known.run.id), to_json(known.run), known.version));
+    writes.push_back(put_record(kRuns, run_key(known.run.id), to_json(known.run), known.version));
   }
   fence_all(writes, known.run.thread, token);
   SKEIN_TRY(store.write(writes));
@@ -444,38 +441,6 @@ Result<void> RunBook::forget_running(const OpenRun& open, LeaseToken token) {
   std::vector<RecordWrite> writes{delete_record(kOpen, open.key)};
   fence_all(writes, open.thread, token);
   SKEIN_TRY(store_.write(writes));
-  return {};
-}
-
-Result<void> RunBook::ask_to_stop(std::string_view run_id, bool roll_back) {
-  JsonObject request;
-  request.add("runId", run_id).add("at", clock_.now().str());
-  if (roll_back) request.add("rollBack", true);
-  RecordWrite write = put_record(kStops, key_of(run_id), request.str());
-  if (!roll_back) write.expect_version = 0;
-  const auto written = store_.write(std::span(&write, 1));
-  if (!written && written.error().code == ErrorCode::kConflict) return {};  // somebody asked before
-  SKEIN_TRY(written);
-  return {};
-}
-
-Result<std::optional<Record>> RunBook::stop_request(std::string_view run_id) const {
-  return find_record(store_, kStops, key_of(run_id));
-}
-
-Result<std::vector<Record>> RunBook::stop_requests() const {
-  ScanRange range;
-  range.collection = kStops;
-  range.limit = limits::kMaxPageSize;
-  return store_.scan(range);
-}
-
-Result<void> RunBook::forget_stop_request(const Record& request) {
-  RecordWrite write = delete_record(kStops, request.key);
-  write.expect_version = request.version;
-  const auto gone = store_.write(std::span(&write, 1));
-  if (!gone && gone.error().code == ErrorCode::kConflict) return {};
-  SKEIN_TRY(gone);
   return {};
 }
 

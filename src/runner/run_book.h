@@ -109,14 +109,15 @@ class RunBook {
   Result<void> begin_first(Writes& store, const Run& run, LeaseToken token) const;
   // Undoes that: back to nothing.
   Result<void> take_back(Writes& store, const Run& run, LeaseToken token) const;
-  // The end, or a question; with the usage. `heard`: and without the request to stop it.
+  // The end, or a question; with the usage. `heard`: the request to stop it goes. Otherwise there
+  // must be none: kConflict.
   Result<void> finish(Writes& store, const Run& run, LeaseToken token, bool heard) const;
   // From nothing to the end. kConflict: another run has its id.
   Result<void> put_ended(Writes& store, const Run& run, LeaseToken token) const;
   // Undoes that.
   Result<void> take_back_ended(Writes& store, const Run& run, LeaseToken token) const;
   // The same as finish() for a thread that is gone, with its leases.
-  Result<void> finish_unfenced(const Run& run, bool heard);
+  Result<void> finish_unfenced(const Run& run);
   // A record that is there. kConflict: it was deleted, or changed, meanwhile.
   Result<void> put(Writes& store, const KnownRun& known, LeaseToken token) const;
   // An entry whose record is not there.
@@ -126,6 +127,9 @@ class RunBook {
   // `roll_back`: and to be taken back. Such a request is not replaced by one without, and stays
   // until the run is closed: whoever hears of it may die before that.
   Result<void> ask_to_stop(std::string_view run_id, bool roll_back);
+  // The same, `roll_back`, for a run that is open. False: it has ended. Of this request and the end
+  // of the run one is always first: an end that does not know of it is refused (finish()).
+  Result<bool> ask_to_roll_back(std::string_view run_id);
   Result<std::vector<Record>> stop_requests() const;
   // Nothing: nobody asked, or it was heard.
   Result<std::optional<Record>> stop_request(std::string_view run_id) const;
@@ -137,6 +141,7 @@ class RunBook {
   Result<RecordWrite> new_run_write(const Run& run) const { return run_write(run, Version{0}); }
   Result<RecordWrite> open_write(std::string key, std::string json,
                                  std::optional<Version> version = {}) const;
+  RecordWrite stop_write(std::string_view run_id, bool roll_back) const;
   Result<RecordWrite> running_write(const Run& run, LeaseToken token) const;
   Result<std::vector<OpenRun>> scan_open(std::string_view prefix) const;
   std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
@@ -149,6 +154,9 @@ class RunBook {
   const std::string process_;
   const std::shared_ptr<const RecordSigner> signer_;
 };
+
+// Of a request to stop a run.
+bool asks_to_roll_back(const Record& request);
 
 // Whether somebody may still act because of its record: it has not ended, asks, or has effects
 // left.

@@ -11,6 +11,20 @@
 namespace skein {
 namespace {
 
+template <class T>
+void add(std::optional<T>& sum, const std::optional<T>& more) {
+  if (more) sum = sum.value_or(T{}) + *more;
+}
+
+// What is not said to be otherwise is one turn.
+void add_usage(EngineUsage& sum, const EngineUsage& more) {
+  add(sum.input_tokens, more.input_tokens);
+  add(sum.output_tokens, more.output_tokens);
+  add(sum.cache_read_tokens, more.cache_read_tokens);
+  add(sum.cost_usd, more.cost_usd);
+  sum.turns = sum.turns.value_or(0) + more.turns.value_or(1);
+}
+
 JsonObject call_metadata(const ToolCall& call) {
   JsonObject more;
   more.add("tool_call_id", call.id).add("tool_name", call.name);
@@ -24,6 +38,8 @@ class RunSink : public EngineSink {
       : live_(live), writer_(writer), callbacks_(callbacks) {}
 
   const std::optional<Error>& error() const { return error_; }
+  // On attempts that failed.
+  const EngineTurn& spent() const { return spent_; }
 
   bool on_text(std::string_view piece) override {
     live_.tell_text(piece);
@@ -54,6 +70,11 @@ class RunSink : public EngineSink {
     return going_on();
   }
 
+  void on_spent(const EngineUsage& usage, std::string_view model) override {
+    add_usage(spent_.usage, usage);
+    spent_.model = model;
+  }
+
   static Event tool_message(const ThreadWriter& writer, const ToolCall& call,
                             const ToolResult& result) {
     JsonObject more = call_metadata(call);
@@ -75,12 +96,8 @@ class RunSink : public EngineSink {
   ThreadWriter& writer_;
   const RunCallbacks& callbacks_;
   std::optional<Error> error_;
+  EngineTurn spent_;
 };
-
-template <class T>
-void add(std::optional<T>& sum, const std::optional<T>& more) {
-  if (more) sum = sum.value_or(T{}) + *more;
-}
 
 }  // namespace
 
@@ -130,16 +147,13 @@ Result<EngineTurn> RunWork::take_turn() {
   }
   RunSink sink(live_, writer_, callbacks_);
   auto turn = agent_.engine->run(request, sink, live_.token());
+  if (sink.spent().usage.is_something()) account(sink.spent());
   if (sink.error()) return tl::unexpected(*sink.error());
   return turn;
 }
 
 void RunWork::account(const EngineTurn& turn) {
-  add(run_.usage.input_tokens, turn.usage.input_tokens);
-  add(run_.usage.output_tokens, turn.usage.output_tokens);
-  add(run_.usage.cache_read_tokens, turn.usage.cache_read_tokens);
-  add(run_.usage.cost_usd, turn.usage.cost_usd);
-  run_.usage.turns = run_.usage.turns.value_or(0) + turn.usage.turns.value_or(1);
+  add_usage(run_.usage, turn.usage);
   if (!turn.model.empty()) run_.model = turn.model;
 }
 

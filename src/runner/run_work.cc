@@ -1,17 +1,14 @@
 #include "runner/run_work.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
-#include "core/json_fields.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "runner/accept.h"
 #include "runner/recovery.h"
 #include "runner/run_codec.h"
 #include "runner/run_input.h"
-#include "runner/run_mark.h"
 #include "store/checks.h"
 
 namespace skein {
@@ -139,16 +136,37 @@ Result<void> RunWork::begin(const std::vector<Event>& events, std::optional<Seq>
   run_.status = RunStatus::kRunning;
   if (!run_.started_at.is_set()) run_.started_at = parts_.clock.now();
   run_.ended_at = Timestamp{};
-  std::vector<Append> appends = writer_.prepare(events);
-  if (made_for && !appends.empty()) appends.front().expect_seq = *made_for + 1;
+  // Only a thread without events can go to another agent.
+  if (!events.empty() || manifest_.last_seq == 0) writer_.expect_version(manifest_.version);
   std::vector<Result<Appended>> answers;
   bool gone_back = false;
+  std::optional<TakenBack> to_take_back = back;
+  const auto put = [&](Writes& in) {
+    std::vector<Append> appends = writer_.prepare(events);
+    if (made_for && !appends.empty()) appends.front().expect_seq = *made_for + 1;
+    answers.clear();
+    gone_back = put_input(in, appends, to_take_back, answers);
+  };
+  const bool waited = live_.waiting_version != 0;
+  SKEIN_TRY(put_begin(put));
+  while (true) {
+    const auto again = writer_.look_again(answers, false);
+    if (!again) return not_begun(again.error(), waited);
+    if (gone_back) go_on_after(std::exchange(to_take_back, std::nullopt)->way);
+    if (!*again) break;
+    SKEIN_TRY(parts_.store.together(put));
+  }
+  live_.tell_run(run_);
+  input = note_input(events, answers);
+  return {};
+}
+
+Result<void> RunWork::put_begin(const std::function<void(Writes&)>& put_input) {
   const auto write = [&](std::optional<Version> waiting) {
     Result<void> begun;
     const auto flushed = parts_.store.together([&](Writes& in) {
-      answers.clear();
       begun = parts_.book.begin(in, run_, token_, waiting);
-      gone_back = begun && put_input(in, appends, back, answers);
+      if (begun) put_input(in);
     });
     return flushed ? begun : flushed;
   };
@@ -161,12 +179,24 @@ Result<void> RunWork::begin(const std::vector<Event>& events, std::optional<Seq>
     if (!open) break;
     begun = write(open->version);
   }
-  if (!begun) return begun;
-  live_.waiting_version = 0;
-  if (gone_back) go_on_after(back->way);
-  live_.tell_run(run_);
-  input = note_input(events, answers);
-  return {};
+  if (begun) live_.waiting_version = 0;
+  return begun;
+}
+
+// Its record was written, but nothing in its thread. One that waited is known to others, who find
+// there why it was refused.
+Result<void> RunWork::not_begun(Error why, bool waited) {
+  Run record = run_;
+  record.status = RunStatus::kInterrupted;
+  record.error = why;
+  record.ended_at = parts_.clock.now();
+  Result<void> undone;
+  SKEIN_TRY(parts_.store.together([&](Writes& in) {
+    undone = waited ? parts_.book.finish(in, record, token_, true)
+                    : parts_.book.take_back(in, run_, token_);
+  }));
+  SKEIN_TRY(undone);
+  return tl::unexpected(std::move(why));
 }
 
 Result<void> RunWork::note_input(const std::vector<Event>& events,
@@ -273,7 +303,9 @@ RunWork::LastWords RunWork::last_words(const EngineTurn& turn) {
 
 Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
   LastWords last = last_words(turn);
-  if (turn.session_id != manifest_.session_id) last.session = turn.session_id;
+  if (turn.session_id && turn.session_id != manifest_.session_id) {
+    last.manifest = ManifestPatch().session_id(*turn.session_id);
+  }
   if (callbacks_.on_response) {
     // It is to hear of what is stored, before the run is over.
     if (auto said = say(std::exchange(last, {})); !said) {
@@ -289,6 +321,7 @@ Result<RunOutcome> RunWork::succeed(EngineTurn turn) {
   }
   if (!run_.effects.empty()) parts_.effects.dispatch(run_, TitleMaker::of(agent_));
   let_go();
+  if (run_.status != RunStatus::kSuccess) turn.text.clear();  // it was taken back
   return RunOutcome{.run = run_, .response = std::move(turn.text)};
 }
 
@@ -305,6 +338,7 @@ Result<RunOutcome> RunWork::stopped() {
   events.push_back(writer_.event(Message{Role::kAssistant, "(stopped by user)"}));
   LastWords last{.appends = writer_.prepare(std::move(events))};
   if (live_.rolls_back) {
+    heard_ = true;
     if (auto said = say(std::exchange(last, {})); !said) {
       return not_written(std::move(said).error());
     }
@@ -370,93 +404,6 @@ void RunWork::close_waiting() {
   if (auto closed = parts_.book.close_waiting(run_); !closed) {
     parts_.log("run " + run_.id + ": " + closed.error().message);
   }
-}
-
-Result<void> RunWork::say(LastWords last) {
-  SKEIN_TRY(parts_.store.together([&](Writes& in) {
-    Run record = run_;
-    put(in, last, record);
-  }));
-  return settle(last);
-}
-
-Result<void> RunWork::close(RunStatus status, LastWords last) {
-  run_.status = status;
-  run_.ended_at = parts_.clock.now();
-  if (!run_.duration_ms || status != RunStatus::kSuccess) {
-    run_.duration_ms = earlier_ms_ + static_cast<double>(parts_.clock.boot_ms() - began_boot_ms_);
-  }
-  Result<void> marked;
-  Result<void> finished;
-  bool given_back = false;
-  SKEIN_TRY(parts_.store.together([&](Writes& in) {
-    given_back = false;
-    Run record = run_;
-    if (!put(in, last, record)) return;
-    marked = mark_end(in, manifest_, record, token_);
-    finished = parts_.book.finish(in, record, token_, live_.rolls_back);
-    given_back = finished && Turns::give_back(in, run_.thread, token_);
-  }));
-  SKEIN_TRY(settle(last));
-  if (given_back) holds_lease_ = false;
-  if (!marked) parts_.log("run " + run_.id + ": manifest: " + marked.error().message);
-  return settle_record(std::move(finished));
-}
-
-bool RunWork::close_silently(RunStatus status) {
-  const auto closed = close(status, {});
-  if (closed) return true;
-  if (closed.error().code == ErrorCode::kFenced) return false;
-  parts_.log("run " + run_.id + ": record: " + closed.error().message);
-  return true;
-}
-
-bool RunWork::put(Writes& in, LastWords& last, Run& record) const {
-  last.appended.clear();
-  if (!last.appends.empty()) last.appended = in.append(last.appends);
-  if (!note_positions(last.appended, record)) return false;
-  if (last.responds) record.response_seq = record.last_seq;
-  if (last.back) {
-    last.went_back = in.append(std::span(&*last.back, 1)).front();
-    record.rolled_back = last.went_back.has_value();
-  }
-  if (!last.session) return true;
-  UpdateOptions options;
-  options.fence = token_;
-  const auto updated = in.update(run_.thread, ManifestPatch().session_id(*last.session), options);
-  last.updated = updated ? Result<void>() : tl::unexpected(updated.error());
-  return true;
-}
-
-Result<void> RunWork::settle(const LastWords& last) {
-  SKEIN_TRY(writer_.settle(last.appended));
-  if (last.responds) run_.response_seq = run_.last_seq;
-  if (last.back) run_.rolled_back = last.went_back.has_value();
-  if (!last.went_back && last.went_back.error().code != ErrorCode::kConflict) {
-    parts_.log("run " + run_.id + ": is not taken back: " + last.went_back.error().message);
-  }
-  if (!last.updated && last.updated.error().code == ErrorCode::kFenced) return last.updated;
-  if (!last.updated) parts_.log("run " + run_.id + ": session: " + last.updated.error().message);
-  return {};
-}
-
-// kFenced: the lease was lost before it was written.
-Result<void> RunWork::settle_record(Result<void> finished) {
-  const auto refused = [&](ErrorCode code) { return !finished && finished.error().code == code; };
-  if (refused(ErrorCode::kFenced) || refused(ErrorCode::kNotFound)) {
-    const auto thread = parts_.store.get(run_.thread);
-    if (!thread || *thread) return fail(ErrorCode::kFenced, finished.error().message);
-    finished = parts_.book.finish_unfenced(run_, live_.rolls_back);
-  }
-  // Left open, it is closed by the next run on the thread, or at the next start.
-  if (!finished) parts_.log("run " + run_.id + ": record: " + finished.error().message);
-  return {};
-}
-
-void RunWork::let_go() {
-  live_.lease = 0;
-  parts_.turns.leave(live_, holds_lease_ ? std::optional(token_) : std::nullopt);
-  live_.tell_end(run_);
 }
 
 }  // namespace skein

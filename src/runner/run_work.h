@@ -1,6 +1,7 @@
 // One run, from the moment it has the turn: the steps of skein/runner.h, and their ends.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,9 +45,9 @@ class RunWork {
   // What it says last, and what became of that.
   struct LastWords {
     std::vector<Append> appends{};
-    bool responds = false;  // the last of them is the response
-    std::optional<std::string> session{};
-    std::optional<Append> back{};  // leaves behind all that it wrote
+    bool responds = false;                    // the last of them is the response
+    std::optional<ManifestPatch> manifest{};  // the engine's session
+    std::optional<Append> back{};             // leaves behind all that it wrote
     std::vector<Result<Appended>> appended{};
     Result<void> updated{};
     Result<Appended> went_back{};
@@ -71,6 +72,10 @@ class RunWork {
   // `made_for`: as in RunRequest::Input.
   Result<void> begin(const std::vector<Event>& events, std::optional<Seq> made_for,
                      const std::optional<TakenBack>& back, Result<void>& input);
+  // The record of a run at work, and what `put_input` writes with it.
+  Result<void> put_begin(const std::function<void(Writes&)>& put_input);
+  // Undoes that; fails with `why`.
+  Result<void> not_begun(Error why, bool waited);
   Result<void> note_input(const std::vector<Event>& events,
                           const std::vector<Result<Appended>>& answers);
   Result<void> equip(std::optional<std::chrono::milliseconds> timeout);
@@ -109,7 +114,7 @@ class RunWork {
   Result<std::vector<EngineMessage>> conversation_with(const Event& input);
   bool put_at_once(Writes& in, const Opening& opening, std::vector<Append> appends);
 
-  // --- Ends ---
+  // --- Ends; run_close.cc from say() on ---
   Result<RunOutcome> end(Result<Response> response);
   Result<RunOutcome> succeed(EngineTurn turn);
   Result<RunOutcome> ask(RunQuestion question);
@@ -126,6 +131,7 @@ class RunWork {
   Result<void> say(LastWords last);
   // The last words and the record, and the lease given back, together. Errors as of say().
   Result<void> close(RunStatus status, LastWords last);
+  Result<void> close_as_asked(RunStatus status);
   // Without last words. False: the lease was lost before that.
   bool close_silently(RunStatus status);
   // False: refused.
@@ -143,6 +149,7 @@ class RunWork {
   Run run_;
   const LeaseToken token_;
   bool holds_lease_ = true;
+  bool heard_ = false;  // its end answers the request to stop it that is in the store
   const std::vector<OpenRun> open_;
   ThreadWriter writer_;
   Manifest manifest_;

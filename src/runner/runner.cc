@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "core/pause.h"
-#include "core/quote.h"
 #include "core/try.h"
 #include "core/worker_threads.h"
 #include "runner/accept.h"
 #include "runner/begun_run.h"
+#include "runner/cancel.h"
 #include "runner/keeper.h"
 #include "runner/opening.h"
 #include "runner/parts.h"
@@ -39,10 +39,6 @@ RunnerOptions with_defaults(RunnerOptions options) {
 bool wants_nothing_but_start(const RunCallbacks& wanted) {
   return !wanted.on_thinking && !wanted.on_text && !wanted.on_narration && !wanted.on_tool &&
          !wanted.on_tool_result && !wanted.on_question && !wanted.on_response && !wanted.on_error;
-}
-
-Error no_such_run(std::string_view run_id) {
-  return {ErrorCode::kNotFound, "there is no run " + quote(run_id)};
 }
 
 }  // namespace
@@ -374,31 +370,19 @@ Result<Run> Runner::Impl::start(Accepted accepted, RunCallbacks callbacks) {
 
 Result<bool> Runner::Impl::cancel(std::string_view run_id, const CancelOptions& options) {
   SKEIN_TRY(thread_of_run(run_id));
-  if (const auto live = find_live(run_id)) {
-    // For whoever has to close it, if this process dies first.
-    Result<void> asked;
-    if (options.roll_back) asked = book_.ask_to_stop(run_id, true);
-    if (options.roll_back) live->rolls_back = true;
-    live->stop(StopReason::kUser);
-    SKEIN_TRY(asked);
-    return true;
+  const auto live = find_live(run_id);
+  if (!live) return cancel_elsewhere(parts_, run_id, options);
+  // In the store for whoever has to close it, if this process dies first, and for a run that has
+  // decided how it ends.
+  Result<bool> asked = true;
+  if (options.roll_back) asked = book_.ask_to_roll_back(run_id);
+  if (asked && !*asked) {
+    SKEIN_ASSIGN(const auto run, book_.find(run_id));
+    if (run && run->ended()) return had_ended(*run, options);
   }
-  SKEIN_ASSIGN(const auto run, book_.find(run_id));
-  if (!run) return tl::unexpected(no_such_run(run_id));
-  SKEIN_ASSIGN(const auto open, book_.find_open(run_id));
-  if (!open || open->state == OpenRun::State::kEffects) return false;
-  if (!open->counts) {
-    SKEIN_TRY(book_.discard(*run, *open));
-    return true;
-  }
-  if (open->state == OpenRun::State::kQuestion) {
-    SKEIN_TRY(drop_question(parts_, *open, {ErrorCode::kConflict, "a person stopped the run"}));
-    return true;
-  }
-  SKEIN_TRY(book_.ask_to_stop(run_id, options.roll_back));
-  if (book_.is_gone(*open) && open->state == OpenRun::State::kRunning) {
-    SKEIN_TRY(recover_thread(parts_, run->thread));  // nobody is there to hear
-  }
+  if (options.roll_back) live->rolls_back = true;
+  live->stop(StopReason::kUser);
+  SKEIN_TRY(asked);
   return true;
 }
 

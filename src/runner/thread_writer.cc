@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/try.h"
+#include "runner/accept.h"
 #include "skein/tokens.h"
 
 namespace skein {
@@ -35,6 +36,7 @@ std::vector<Append> ThreadWriter::prepare(std::vector<Event> events) const {
     append.thread = run_.thread;
     append.event = std::move(event);
     append.fence = token_;
+    append.expect_version = version_;
   }
   if (base_ && !appends.empty()) appends.front().event.base = base_;
   return appends;
@@ -48,6 +50,7 @@ Result<std::vector<Seq>> ThreadWriter::settle(const std::vector<Result<Appended>
   }
   if (seqs->empty()) return seqs;
   base_.reset();
+  version_.reset();
   live_.tell_stored(seqs->back());
   return seqs;
 }
@@ -56,7 +59,28 @@ Result<std::vector<Seq>> ThreadWriter::append(std::vector<Event> events) {
   if (live_.reason() == StopReason::kFenced) {
     return fail(ErrorCode::kFenced, "the lease of thread " + run_.thread.str() + " was lost");
   }
+  if (barred_) return tl::unexpected(*barred_);
+  while (version_) {
+    const auto answers = store_.append(prepare(events));
+    SKEIN_ASSIGN(const bool again, look_again(answers, true));
+    if (!again) return settle(answers);
+  }
   return settle(store_.append(prepare(std::move(events))));
+}
+
+Result<bool> ThreadWriter::look_again(const std::vector<Result<Appended>>& answers, bool begun) {
+  const bool refused =
+      !answers.empty() && !answers.front() && answers.front().error().code == ErrorCode::kConflict;
+  if (!refused || !version_) return false;
+  SKEIN_ASSIGN(auto manifest, store_.get(run_.thread));
+  if (!manifest || manifest->version == *version_) return false;
+  if (begun) manifest->status = ThreadStatus::kActive;
+  if (auto takes = check_takes_runs(*manifest, run_.agent_id); !takes) {
+    barred_ = takes.error();
+    return tl::unexpected(std::move(takes).error());
+  }
+  version_ = manifest->version;
+  return true;
 }
 
 Result<Seq> ThreadWriter::append(Event event) {

@@ -20,6 +20,21 @@ class ThreadWriter {
   ThreadWriter(Store& store, LiveRun& live, Run& run, LeaseToken token)
       : store_(store), live_(live), run_(run), token_(token) {}
 
+  // Until something is written, the thread must have that version: what was read in its manifest,
+  // such as whose it is, holds at the moment of the first write.
+  void expect_version(Version version) { version_ = version; }
+  // Whether appends are to be prepared and written again: they were refused because the manifest
+  // has another version by now, and the agent may still write. An error: it may not, and nothing
+  // is written any more. `begun`: a change of status does not matter.
+  Result<bool> look_again(const std::vector<Result<Appended>>& answers, bool begun);
+  bool expects_version() const { return version_.has_value(); }
+  // Lets appends that are prepared expect what is expected by now.
+  void renew_expectation(std::vector<Append>& appends) const {
+    for (Append& append : appends) append.expect_version = version_;
+  }
+  // Whether look_again() said that nothing is to be written any more.
+  bool is_barred() const { return barred_.has_value(); }
+
   // The next event continues from there; nothing: from the end.
   void continue_from(std::optional<Seq> base) { base_ = base; }
   std::optional<Seq> pending_base() const { return base_; }
@@ -50,6 +65,8 @@ class ThreadWriter {
   Run& run_;
   const LeaseToken token_;
   std::optional<Seq> base_;
+  std::optional<Version> version_;  // until something is written
+  std::optional<Error> barred_;
 };
 
 }  // namespace skein

@@ -9,6 +9,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "runner/quiet_sink.h"
 
 namespace skein {
 namespace {
@@ -97,16 +98,6 @@ Result<std::vector<std::string>> user_texts(Store& store, ThreadId thread, std::
   std::reverse(texts.begin(), texts.end());
   return texts;
 }
-
-// Hears nothing.
-class QuietSink : public EngineSink {
- public:
-  bool on_text(std::string_view) override { return true; }
-  bool on_thinking(std::string_view) override { return true; }
-  bool on_narration(std::string_view) override { return true; }
-  bool on_tool_use(const ToolCall&) override { return true; }
-  bool on_tool_result(const ToolCall&, const ToolResult&) override { return true; }
-};
 
 Result<std::string> title_by_model(const TitleMaker& maker, const std::vector<std::string>& texts,
                                    const std::stop_token& stop) {

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "core/json.h"
+#include "core/json_object.h"
 #include "thread/seq_set.h"
 
 namespace skein {
@@ -48,13 +49,18 @@ std::optional<std::vector<SeqRange>> covers_of(const Event& event) {
   return SeqSet(std::move(ranges)).ranges();
 }
 
-Json covers_metadata(const std::vector<SeqRange>& covers) {
+Json covers_metadata(const std::vector<SeqRange>& covers, std::string_view model) {
   std::string text = "{\"covers\":[";
   for (const SeqRange& range : covers) {
     if (text.back() != '[') text += ',';
     text += '[' + std::to_string(range.first) + ',' + std::to_string(range.last) + ']';
   }
-  return Json::trusted(text + "]}");
+  text += ']';
+  if (!model.empty()) {
+    text += ',' + JsonObject().add("source", "engine").add("model", model).str().substr(1);
+    return Json::trusted(std::move(text));
+  }
+  return Json::trusted(text + "}");
 }
 
 std::optional<Seq> undoes_of(const Event& event) {

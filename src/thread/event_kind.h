@@ -32,7 +32,8 @@ bool is_for_model(EventKind kind);
 // metadata.covers of a summary: ranges in rising order, all before the event itself. Nothing if it
 // is no summary, or one that does not say so.
 std::optional<std::vector<SeqRange>> covers_of(const Event& event);
-Json covers_metadata(const std::vector<SeqRange>& covers);
+// `model`: that wrote it; empty: none.
+Json covers_metadata(const std::vector<SeqRange>& covers, std::string_view model = {});
 
 // metadata.undoes of an event that undoes a summary.
 std::optional<Seq> undoes_of(const Event& event);

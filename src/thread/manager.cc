@@ -213,6 +213,13 @@ Result<Manifest> ThreadManager::update(std::string_view thread, const ManifestPa
       thread, [&patch](const Manifest&) -> Result<ManifestPatch> { return patch; }, options);
 }
 
+Result<Manifest> ThreadManager::clear_session(std::string_view thread) {
+  return change(
+      thread,
+      [](const Manifest&) -> Result<ManifestPatch> { return ManifestPatch().clear("sessionId"); },
+      {});
+}
+
 Result<Manifest> ThreadManager::change_status(std::string_view thread,
                                               const MakePatch& make_patch) {
   SKEIN_ASSIGN(Manifest manifest, change(thread, make_patch, {}));

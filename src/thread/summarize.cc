@@ -121,7 +121,7 @@ Event summary_event(const Summary& summary) {
   Event event;
   event.payload = Message{Role::kSystem, summary.text};
   event.memory_type = MemoryType::kContextSummary;
-  event.metadata = covers_metadata(summary.covers);
+  event.metadata = covers_metadata(summary.covers, summary.model);
   return event;
 }
 
@@ -196,6 +196,7 @@ Result<std::optional<Summary>> summarize_thread(Store& store, ThreadId thread,
       request.summarizer != nullptr ? *request.summarizer : extractive_summarizer();
   Summary summary;
   SKEIN_ASSIGN(summary.text, checked_summary(summarizer, parts, request.max_tokens));
+  summary.model = summarizer.model();
   if (summary.text.empty()) {
     return fail(ErrorCode::kInvalid,
                 fmt::format("nothing came of a summary: these messages have too little to say, or "

@@ -6,6 +6,7 @@
 
 #include "core/text.h"
 #include "core/try.h"
+#include "work/checkpoint_extra.h"
 
 namespace skein {
 namespace {
@@ -39,6 +40,10 @@ std::string all_text(const Checkpoint& checkpoint) {
     add(checkpoint.git->current_commit.value_or(""));
     if (checkpoint.git->commits_made) add_all(*checkpoint.git->commits_made);
   }
+  for (const ExtraField& field : extra_fields(checkpoint.extra)) {
+    add(field.name);
+    add_all(field.texts);
+  }
   return text;
 }
 
@@ -46,7 +51,9 @@ CheckpointEntry entry_of(const Checkpoint& checkpoint) {
   CheckpointEntry entry;
   entry.id = checkpoint.id;
   entry.older = checkpoint.older;
+  entry.archive = checkpoint.archive;
   entry.type = checkpoint.type;
+  entry.other_type = checkpoint.other_type;
   entry.created_at = checkpoint.created_at;
   entry.title = checkpoint.title;
   entry.summary = checkpoint.summary;
@@ -71,6 +78,7 @@ std::optional<IndexedCheckpoint> read_checkpoint(const CheckpointFolder& folder,
   indexed.file = file;
   indexed.entry.id = file.id;
   indexed.entry.older = file.older;
+  indexed.entry.archive = file.archive;
   if (now_ns() - file.stamp.mtime_ns < kClockTickNs) indexed.file.stamp = {};
   const auto checkpoint = folder.load(file);
   if (checkpoint) {
@@ -85,7 +93,7 @@ std::optional<IndexedCheckpoint> read_checkpoint(const CheckpointFolder& folder,
 }
 
 std::string key_of(const CheckpointFolder::File& file) {
-  return (file.older ? "o" : "t") + file.id;
+  return (file.older ? "o" : "t" + file.archive + "/") + file.id;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace skein {
 namespace {
 
-constexpr std::string_view kHeading = "skein checkpoints 1\n";
+constexpr std::string_view kHeading = "skein checkpoints 2\n";
 
 struct Encoder {
   std::string out;
@@ -54,7 +54,7 @@ struct Decoder {
   void field(CheckpointType& type) {
     std::uint64_t bits = 0;
     field(bits);
-    ok = ok && bits <= static_cast<std::uint64_t>(CheckpointType::kHandoff);
+    ok = ok && bits <= static_cast<std::uint64_t>(CheckpointType::kOther);
     if (ok) type = static_cast<CheckpointType>(bits);
   }
   void field(std::string& text) {
@@ -77,10 +77,12 @@ template <class Coder, class Indexed>
 void code(Coder& coder, Indexed& indexed) {
   coder.field(indexed.file.id);
   coder.field(indexed.file.older);
+  coder.field(indexed.file.archive);
   coder.field(indexed.file.stamp.inode);
   coder.field(indexed.file.stamp.size);
   coder.field(indexed.file.stamp.mtime_ns);
   coder.field(indexed.entry.type);
+  coder.field(indexed.entry.other_type);
   coder.field(indexed.entry.created_at.us);
   coder.field(indexed.entry.title);
   coder.field(indexed.entry.summary);
@@ -116,6 +118,7 @@ std::vector<IndexedCheckpoint> decode_cache(std::string_view bytes) {
     code(decoder, checkpoint);
     checkpoint.entry.id = checkpoint.file.id;
     checkpoint.entry.older = checkpoint.file.older;
+    checkpoint.entry.archive = checkpoint.file.archive;
   }
   if (!decoder.ok) return {};
   return indexed;

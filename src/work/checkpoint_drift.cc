@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <set>
 
-#include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/try.h"
 #include "core/visible.h"
 #include "git/repository.h"
 #include "skein/checkpoints.h"
 #include "work/checkpoint_capture.h"
+#include "work/file_content.h"
 
 namespace skein {
 namespace {
@@ -37,29 +38,40 @@ std::vector<std::string> from_root(const Repository& repository, const std::stri
   return paths;
 }
 
-// A checkpoint is a file that may have come with the workspace. It can name a folder in the
-// workspace, or in another work tree of the same repository, and no other repository.
-Result<void> check_is_ours(const Repository& repository, const std::string& folder,
-                           const std::string& workspace) {
-  std::error_code error;
-  const fs::path root = fs::canonical(workspace, error);
-  if (is_inside(fs::weakly_canonical(folder, error), root)) return {};
-  SKEIN_ASSIGN(const auto own, Repository::find(workspace));
-  if (own && own->common_folder() == repository.common_folder()) return {};
-  return fail(ErrorCode::kInvalid, visible_line(folder) + " is outside the workspace");
-}
-
 bool is_hex(std::string_view text) {
   return std::all_of(text.begin(), text.end(),
                      [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
+// Files whose content was recorded are compared with that, all others with the commit of then.
+Result<std::vector<std::string>> changed_files(const Checkpoint& checkpoint,
+                                               const Repository& repository,
+                                               const std::string& then,
+                                               const std::string& workspace) {
+  std::vector<std::string> paths = from_root(repository, workspace, checkpoint.files_touched);
+  std::vector<std::string> changed;
+  std::set<std::string> recorded;
+  if (checkpoint.git->uncommitted && !repository.bare()) {
+    FileContents contents(repository.root());
+    for (const auto& [path, content] : *checkpoint.git->uncommitted) {
+      if (!recorded.insert(path).second) continue;
+      if (!contents.is_still(path, content)) changed.push_back(path);
+    }
+  }
+  std::erase_if(paths, [&](const std::string& path) { return recorded.contains(path); });
+  SKEIN_ASSIGN(const auto committed, repository.changed_since(then, paths));
+  changed.insert(changed.end(), committed.begin(), committed.end());
+  std::sort(changed.begin(), changed.end());
+  return changed;
+}
+
 Result<void> compare(const Checkpoint& checkpoint, const std::string& workspace,
                      CheckpointDrift& drift) {
-  const std::string folder = (fs::path(workspace) / checkpoint.cwd).lexically_normal().string();
-  SKEIN_ASSIGN(const auto repository, Repository::find(folder));
-  if (!repository) return fail(ErrorCode::kNotFound, visible_line(folder) + " is in no repository");
-  SKEIN_TRY(check_is_ours(*repository, folder, workspace));
+  SKEIN_ASSIGN(const auto repository, checkpoint_repository(checkpoint, workspace));
+  if (!repository) {
+    return fail(ErrorCode::kNotFound,
+                visible_line(checkpoint_folder(checkpoint, workspace)) + " is in no repository");
+  }
   if (!is_hex(drift.commit_then)) {
     return fail(ErrorCode::kInvalid, quote(drift.commit_then) + " is no commit id");
   }
@@ -81,9 +93,7 @@ Result<void> compare(const Checkpoint& checkpoint, const std::string& workspace,
       drift.new_commits.push_back(commit.short_id + ": " + commit.subject);
     }
   }
-  SKEIN_ASSIGN(drift.changed_files,
-               repository->changed_since(
-                   then->id, from_root(*repository, workspace, checkpoint.files_touched)));
+  SKEIN_ASSIGN(drift.changed_files, changed_files(checkpoint, *repository, then->id, workspace));
   return {};
 }
 

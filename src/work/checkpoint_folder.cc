@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "core/confined_path.h"
 #include "core/json_fields.h"
 #include "core/own_folder.h"
 #include "core/quote.h"
@@ -18,7 +19,24 @@ namespace {
 
 constexpr std::string_view kSuffix = ".json";
 
-Result<void> add_files(const std::string& folder, bool older,
+bool is_month(std::string_view name) {
+  const auto digits = [](std::string_view text) {
+    return text.find_first_not_of("0123456789") == std::string_view::npos;
+  };
+  return name.size() == 7 && name[4] == '-' && digits(name.substr(0, 4)) && digits(name.substr(5));
+}
+
+bool is_folder(const std::string& path) {
+  struct stat st{};
+  return ::lstat(path.c_str(), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool is_commit_id(std::string_view text) {
+  return text.size() >= 7 && text.size() <= 64 &&
+         text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+Result<void> add_files(const std::string& folder, bool older, const std::string& archive,
                        std::vector<CheckpointFolder::File>& files) {
   const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
   if (!dir) {
@@ -28,6 +46,7 @@ Result<void> add_files(const std::string& folder, bool older,
   while (const dirent* entry = ::readdir(dir.get())) {
     const std::string_view name = entry->d_name;
     if (name.starts_with('.') || !name.ends_with(kSuffix)) continue;
+    if (!older && is_of_another_kind(name)) continue;
     struct stat st{};
     if (::fstatat(::dirfd(dir.get()), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0) continue;
     if (!S_ISREG(st.st_mode)) continue;
@@ -35,12 +54,27 @@ Result<void> add_files(const std::string& folder, bool older,
                      older,
                      {.inode = st.st_ino,
                       .size = static_cast<std::uint64_t>(st.st_size),
-                      .mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec}});
+                      .mtime_ns = st.st_mtim.tv_sec * 1'000'000'000LL + st.st_mtim.tv_nsec},
+                     archive});
   }
   return {};
 }
 
 }  // namespace
+
+bool is_of_another_kind(std::string_view name) {
+  return name == "handoff.json" || name.ends_with(".changeset.json");
+}
+
+Result<std::vector<std::string>> archived_months(const std::string& threads) {
+  const std::string archive = threads + "/archive";
+  if (!is_folder(archive)) return std::vector<std::string>();
+  SKEIN_ASSIGN(auto months, list_folder(archive));
+  std::erase_if(months, [&archive](const std::string& month) {
+    return !is_month(month) || !is_folder(archive + "/" + month);
+  });
+  return months;
+}
 
 Result<Checkpoint> parse_older_checkpoint(std::string_view json, const std::string& id,
                                           Timestamp written) {
@@ -60,18 +94,37 @@ Result<Checkpoint> parse_older_checkpoint(std::string_view json, const std::stri
   if (auto commits = fields.take_strings("recent_commits")) {
     checkpoint.git.emplace().commits_made = std::move(commits);
   }
+  const auto commit = fields.take<std::string>("commit", [](RawJson value) {
+    auto text = json_to_string(value);
+    return text && is_commit_id(*text) ? text : std::nullopt;
+  });
+  if (commit) {
+    if (!checkpoint.git) checkpoint.git.emplace();
+    checkpoint.git->current_commit = commit;
+  }
   checkpoint.extra = fields.rest();
   return checkpoint;
 }
 
-std::string CheckpointFolder::path_of(const std::string& id, bool older) const {
-  return (older ? this->older() : threads()) + "/" + id + std::string(kSuffix);
+std::string CheckpointFolder::path_of(const std::string& id) const {
+  return threads() + "/" + id + std::string(kSuffix);
 }
+
+std::string CheckpointFolder::path_of(const File& file) const {
+  if (file.older) return older() + "/" + file.id + std::string(kSuffix);
+  return path_of(file.archive.empty() ? file.id : "archive/" + file.archive + "/" + file.id);
+}
+
+Result<void> CheckpointFolder::check_writable() const { return check_no_links(threads()); }
 
 Result<std::vector<CheckpointFolder::File>> CheckpointFolder::files() const {
   std::vector<File> files;
-  SKEIN_TRY(add_files(threads(), false, files));
-  SKEIN_TRY(add_files(older(), true, files));
+  SKEIN_TRY(add_files(threads(), false, "", files));
+  SKEIN_TRY(add_files(older(), true, "", files));
+  SKEIN_ASSIGN(const auto months, archived_months(threads()));
+  for (const std::string& month : months) {
+    SKEIN_TRY(add_files(threads() + "/archive/" + month, false, month, files));
+  }
   return files;
 }
 
@@ -79,7 +132,7 @@ Result<Checkpoint> CheckpointFolder::load(const File& file) const {
   if (file.id.find('/') != std::string::npos) {
     return fail(ErrorCode::kNotFound, "no checkpoint has the id " + quote(file.id));
   }
-  const std::string path = path_of(file.id, file.older);
+  const std::string path = path_of(file);
   SKEIN_ASSIGN(const auto text, read_file(path, limits::kMaxCheckpointBytes));
   if (!text) return fail(ErrorCode::kNotFound, "there is no checkpoint " + visible_line(path));
   auto checkpoint = file.older
@@ -90,20 +143,21 @@ Result<Checkpoint> CheckpointFolder::load(const File& file) const {
     return fail(ErrorCode::kDamaged, visible_line(path) + ": " + checkpoint.error().message);
   checkpoint->id = file.id;
   checkpoint->older = file.older;
+  checkpoint->archive = file.archive;
   return checkpoint;
 }
 
 Result<bool> CheckpointFolder::create(const Checkpoint& checkpoint) {
   SKEIN_TRY(make_folders(threads(), flusher_));
-  return create_file(path_of(checkpoint.id, false), to_json(checkpoint), flusher_);
+  return create_file(path_of(checkpoint.id), to_json(checkpoint), flusher_);
 }
 
 Result<void> CheckpointFolder::replace(const Checkpoint& checkpoint) {
-  return replace_file(path_of(checkpoint.id, false), to_json(checkpoint), flusher_);
+  return replace_file(path_of(checkpoint.id), to_json(checkpoint), flusher_);
 }
 
 Result<void> CheckpointFolder::remove(const std::string& id) {
-  SKEIN_TRY(remove_file(path_of(id, false)));
+  SKEIN_TRY(remove_file(path_of(id)));
   return flusher_.folder(threads());
 }
 

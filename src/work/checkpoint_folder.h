@@ -11,10 +11,16 @@
 namespace skein {
 
 // Reads what stands in WORKSPACE/workspace/checkpoints/: {"task_id", "created_at", "summary",
-// "files_touched", "recent_commits", "next_steps", …}, or already the newer form. `id` is the name
-// of the file, `written` when it was written, for files that do not say it.
+// "files_touched", "recent_commits", "commit", "next_steps", …}, or already the newer form. `id` is
+// the name of the file, `written` when it was written, for files that do not say it.
 Result<Checkpoint> parse_older_checkpoint(std::string_view json, const std::string& id,
                                           Timestamp written);
+
+// Files that HQ keeps among its checkpoints: "handoff.json", "….changeset.json".
+bool is_of_another_kind(std::string_view name);
+
+// The folders "2026-01" of `threads`/archive, sorted; links are none.
+Result<std::vector<std::string>> archived_months(const std::string& threads);
 
 class CheckpointFolder {
  public:
@@ -24,6 +30,7 @@ class CheckpointFolder {
     std::string id;  // its name without ".json"
     bool older = false;
     FileStamp stamp;
+    std::string archive = {};  // the month, "2026-01", of an archived one
   };
 
   std::string threads() const { return workspace_ + "/workspace/threads"; }
@@ -33,7 +40,11 @@ class CheckpointFolder {
     return workspace_ + "/.skein/" + std::string(name);
   }
 
-  // Everything that may be a checkpoint: regular files, neither links nor hidden.
+  // kIo: links on the way keep anything from being written to the checkpoints.
+  Result<void> check_writable() const;
+
+  // Everything that may be a checkpoint, in the archive too: regular files, neither links nor
+  // hidden, nor of another kind.
   Result<std::vector<File>> files() const;
 
   // kNotFound; kDamaged when it is no checkpoint.
@@ -60,7 +71,8 @@ class CheckpointFolder {
   Flusher& flusher() { return flusher_; }
 
  private:
-  std::string path_of(const std::string& id, bool older) const;
+  std::string path_of(const std::string& id) const;
+  std::string path_of(const File& file) const;
 
   const std::string workspace_;
   Flusher flusher_;

@@ -16,6 +16,21 @@ constexpr std::pair<CheckpointType, const char*> kTypes[] = {
     {CheckpointType::kHandoff, "handoff"},
 };
 
+using UncommittedFiles = std::vector<CheckpointGit::Uncommitted>;
+
+// {"path": "sha256:…"}; nothing, if it is something else.
+std::optional<UncommittedFiles> to_uncommitted(RawJson value) {
+  if (value.empty() || value[0] != '{') return std::nullopt;
+  UncommittedFiles files;
+  const JsonFields fields(value);
+  for (const JsonFields::Field& field : fields.others()) {
+    const auto content = json_to_string(field.value);
+    if (!content) return std::nullopt;
+    files.push_back({field.name, *content});
+  }
+  return files;
+}
+
 CheckpointGit parse_git(RawJson object) {
   JsonFields fields(object);
   CheckpointGit git;
@@ -25,6 +40,7 @@ CheckpointGit parse_git(RawJson object) {
   git.current_commit = fields.take_string("current_commit");
   git.commits_made = fields.take_strings("commits_made");
   git.dirty = fields.take_bool("dirty");
+  git.uncommitted = fields.take<UncommittedFiles>("uncommitted", to_uncommitted);
   if (const auto repositories = fields.take_object("knowledge_repos")) {
     git.knowledge_repos.emplace();
     const JsonFields named(*repositories);
@@ -62,6 +78,11 @@ std::string git_json(const CheckpointGit& git) {
   object.add_optional("current_commit", git.current_commit);
   if (git.commits_made) object.add("commits_made", laid_out_lines(*git.commits_made, 4));
   if (git.dirty) object.add("dirty", *git.dirty ? "true" : "false");
+  if (git.uncommitted) {
+    LaidOutObject files(4);
+    for (const auto& [path, content] : *git.uncommitted) files.add_text(path, content);
+    object.add("uncommitted", files.str());
+  }
   if (git.knowledge_repos) {
     LaidOutObject repositories(4);
     for (const auto& [name, repository] : *git.knowledge_repos) {
@@ -96,7 +117,16 @@ const char* to_string(CheckpointType type) {
   for (const auto& [value, word] : kTypes) {
     if (value == type) return word;
   }
-  return "checkpoint";
+  return "other";
+}
+
+std::string type_name(const Checkpoint& checkpoint) {
+  return checkpoint.type == CheckpointType::kOther ? checkpoint.other_type
+                                                   : to_string(checkpoint.type);
+}
+
+std::string type_name(const CheckpointEntry& entry) {
+  return entry.type == CheckpointType::kOther ? entry.other_type : to_string(entry.type);
 }
 
 Result<CheckpointType> parse_checkpoint_type(std::string_view text) {
@@ -112,7 +142,7 @@ std::string to_json(const Checkpoint& checkpoint) {
   LaidOutObject object(0, checkpoint.extra);
   object.add_text("thread_id", checkpoint.id);
   object.add("version", std::to_string(checkpoint.version));
-  object.add_text("type", to_string(checkpoint.type));
+  object.add_text("type", type_name(checkpoint));
   object.add_text("created_at", checkpoint.created_at.str());
   object.add_text("updated_at", checkpoint.updated_at.str());
   object.blank_line();
@@ -143,7 +173,8 @@ Result<Checkpoint> parse_checkpoint(std::string_view json) {
   }
   checkpoint.version = fields.take_int("version").value_or(1);
   if (const auto type = fields.take_string("type")) {
-    SKEIN_ASSIGN(checkpoint.type, parse_checkpoint_type(*type));
+    checkpoint.type = parse_checkpoint_type(*type).value_or(CheckpointType::kOther);
+    if (checkpoint.type == CheckpointType::kOther) checkpoint.other_type = *type;
   }
   const auto created = fields.take_time("created_at");
   if (!created) {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -58,7 +59,7 @@ constexpr auto kSpellings = std::to_array<Spelling>({
     {0x03C7, "ch"},
     {0x03C8, "ps"},
     {0x03C9, "o"},
-    // Cyrillic; й and ё lose their marks before this
+    // Cyrillic; й and ё lose their marks before
     {0x0430, "a"},
     {0x0431, "b"},
     {0x0432, "v"},
@@ -95,20 +96,31 @@ constexpr auto kSpellings = std::to_array<Spelling>({
     {0x0491, "g"},
 });
 
-// Decomposed, without marks, in lower case.
-std::string plain_letters(std::string_view text) {
-  constexpr auto kOptions =
-      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT |
-                                     UTF8PROC_STRIPMARK | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
-  utf8proc_uint8_t* mapped = nullptr;
+std::string mapped(std::string_view text, int options) {
+  utf8proc_uint8_t* bytes = nullptr;
   const auto length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
-                                   static_cast<utf8proc_ssize_t>(text.size()), &mapped, kOptions);
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(mapped, &std::free);
+                                   static_cast<utf8proc_ssize_t>(text.size()), &bytes,
+                                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | options));
+  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(bytes, &std::free);
   if (length < 0) return {};
-  return {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(length)};
+  return {reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(length)};
 }
 
-// Null: the character separates words.
+// One character for each letter with its marks, in lower case.
+std::string plain_letters(std::string_view text) {
+  return mapped(text, UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE);
+}
+
+// Takes the first character off the text.
+utf8proc_int32_t next_code(std::string_view& text) {
+  utf8proc_int32_t code = -1;
+  const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),
+                                       static_cast<utf8proc_ssize_t>(text.size()), &code);
+  text.remove_prefix(static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1)));
+  return code;
+}
+
+// Null: the table has no such letter.
 const char* spelled(utf8proc_int32_t code) {
   const auto* found = std::lower_bound(
       kSpellings.begin(), kSpellings.end(), code,
@@ -120,18 +132,46 @@ bool is_slug_character(utf8proc_int32_t code) {
   return (code >= 'a' && code <= 'z') || (code >= '0' && code <= '9');
 }
 
+// The letter without its marks in ASCII; nothing, if it is of another script.
+std::optional<std::string> in_ascii(std::string_view letter) {
+  const std::string bare = mapped(letter, UTF8PROC_DECOMPOSE | UTF8PROC_STRIPMARK);
+  std::string_view rest = bare;
+  if (rest.empty()) return std::nullopt;
+  std::string out;
+  while (!rest.empty()) {
+    const utf8proc_int32_t code = next_code(rest);
+    const char* ascii = spelled(code);
+    if (!is_slug_character(code) && ascii == nullptr) return std::nullopt;
+    out += ascii != nullptr ? std::string(ascii) : std::string(1, static_cast<char>(code));
+  }
+  return out;
+}
+
+bool is_mark(utf8proc_int32_t code) {
+  const utf8proc_category_t category = utf8proc_category(code);
+  return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
+}
+
+bool is_letter_or_digit(utf8proc_int32_t code) {
+  const utf8proc_category_t category = utf8proc_category(code);
+  return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) ||
+         (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO);
+}
+
 // Words joined by dashes; an apostrophe does not end a word.
-std::string in_ascii(std::string_view letters) {
+std::string words_joined(std::string_view letters) {
   std::string out;
   while (!letters.empty()) {
-    utf8proc_int32_t code = -1;
-    const auto length = utf8proc_iterate(reinterpret_cast<const utf8proc_uint8_t*>(letters.data()),
-                                         static_cast<utf8proc_ssize_t>(letters.size()), &code);
-    letters.remove_prefix(static_cast<std::size_t>(std::max<utf8proc_ssize_t>(length, 1)));
-    if (is_slug_character(code)) {
-      out += static_cast<char>(code);
-    } else if (const char* ascii = spelled(code)) {
-      out += ascii;
+    const std::string_view from_here = letters;
+    const utf8proc_int32_t code = next_code(letters);
+    const std::string_view letter = from_here.substr(0, from_here.size() - letters.size());
+    if (const auto ascii = in_ascii(letter)) {
+      out += *ascii;
+    } else if (is_mark(code)) {
+      // Of a letter that is written in ASCII it is left out.
+      if (!out.empty() && static_cast<unsigned char>(out.back()) >= 0x80) out += letter;
+    } else if (is_letter_or_digit(code)) {
+      out += letter;
     } else if (code != '\'' && code != 0x2019 && !out.empty() && out.back() != '-') {
       out += '-';
     }
@@ -144,7 +184,9 @@ std::string in_ascii(std::string_view letters) {
 void shorten(std::string& slug) {
   if (slug.size() <= kMaxSlugBytes) return;
   const bool whole_word = slug[kMaxSlugBytes] == '-';
-  slug.resize(kMaxSlugBytes);
+  std::size_t end = kMaxSlugBytes;
+  while ((slug[end] & 0xC0) == 0x80) --end;
+  slug.resize(end);
   if (whole_word) return;
   const std::size_t dash = slug.rfind('-');
   if (dash != std::string::npos && dash >= kMaxSlugBytes / 2) slug.resize(dash);
@@ -153,7 +195,7 @@ void shorten(std::string& slug) {
 }  // namespace
 
 std::string checkpoint_slug(std::string_view title) {
-  std::string slug = in_ascii(plain_letters(mended_utf8(title.substr(0, 4096))));
+  std::string slug = words_joined(plain_letters(mended_utf8(title.substr(0, 4096))));
   shorten(slug);
   return slug.empty() ? "checkpoint" : slug;
 }

@@ -5,11 +5,14 @@
 #include <algorithm>
 
 #include "core/json.h"
+#include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "skein/limits.h"
 #include "work/checkpoint_cache.h"
+#include "work/checkpoint_candidates.h"
 #include "work/checkpoint_capture.h"
 #include "work/checkpoint_folder.h"
 #include "work/checkpoint_index.h"
@@ -19,8 +22,9 @@ namespace skein {
 namespace {
 
 constexpr std::int64_t kMsPerDay = 86'400'000;
-constexpr std::size_t kMostCandidates = 10;  // that an ambiguous part is answered with
-constexpr std::size_t kMostIdBytes = 255;    // that a message shows: as many as a file name has
+constexpr std::size_t kMaxPurgedBytes = std::size_t{256} << 20;
+constexpr std::string_view kPurgedFile = "purged.jsonl";
+constexpr std::string_view kAutoMark = "auto-";
 
 Result<void> check_text(std::string_view what, std::string_view text) {
   if (text.size() > limits::kMaxCheckpointTextBytes) {
@@ -42,6 +46,11 @@ Result<void> check_texts(std::string_view what, const std::vector<std::string>& 
 
 Result<void> check_new(const NewCheckpoint& wanted) {
   SKEIN_TRY(check_text("the slug", wanted.slug));
+  if (wanted.type != CheckpointType::kAuto && checkpoint_slug(wanted.slug).starts_with(kAutoMark)) {
+    return fail(ErrorCode::kInvalid,
+                "the slug must not begin with \"auto-\", which marks automatic checkpoints; got " +
+                    quote(wanted.slug));
+  }
   SKEIN_TRY(check_text("the title", wanted.title));
   SKEIN_TRY(check_text("the summary", wanted.summary));
   SKEIN_TRY(check_texts("next steps", wanted.next_steps));
@@ -71,7 +80,8 @@ std::string id_of(const NewCheckpoint& wanted, Timestamp time) {
   std::string_view text = source;
   if (automatic && text.starts_with("Auto: ")) text.remove_prefix(6);
   text = text.substr(0, text.find('\n'));
-  return id_prefix(time) + (automatic ? "auto-" : "") + checkpoint_slug(text);
+  if (!automatic) return checkpoint_id(time, text);
+  return id_prefix(time) + std::string(kAutoMark) + checkpoint_slug(text);
 }
 
 std::string title_of(const NewCheckpoint& wanted) {
@@ -82,14 +92,6 @@ std::string title_of(const NewCheckpoint& wanted) {
 }
 
 bool in_lists(CheckpointType type) { return type != CheckpointType::kAuto; }
-
-bool is_part_of(std::string_view part, std::string_view id) {
-  const auto same = [](char a, char b) {
-    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
-    return lower(a) == lower(b);
-  };
-  return std::search(id.begin(), id.end(), part.begin(), part.end(), same) != id.end();
-}
 
 void stamp_worker(Worker& worker, Timestamp now) {
   if (!worker.state) return;
@@ -105,6 +107,34 @@ void add_missing(std::vector<std::string>& list, const std::vector<std::string>&
   for (const std::string& text : more) {
     if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
   }
+}
+
+// Recorded contents go first: without them, files are compared with the commit.
+Result<void> make_it_fit(Checkpoint& checkpoint) {
+  if (to_json(checkpoint).size() <= limits::kMaxCheckpointBytes) return {};
+  if (checkpoint.git) checkpoint.git->uncommitted.reset();
+  if (to_json(checkpoint).size() <= limits::kMaxCheckpointBytes) return {};
+  return fail(ErrorCode::kInvalid, fmt::format("the checkpoint would exceed the limit of {} bytes",
+                                               limits::kMaxCheckpointBytes));
+}
+
+Result<void> apply(const CheckpointUpdate& changes, Checkpoint& checkpoint) {
+  if (changes.summary) checkpoint.summary = *changes.summary;
+  add_missing(checkpoint.tags, changes.tags);
+  if (!changes.next_steps.empty()) {
+    if (!checkpoint.next_steps) checkpoint.next_steps.emplace();
+    add_missing(*checkpoint.next_steps, changes.next_steps);
+  }
+  if (!changes.worker_state) return {};
+  if (!checkpoint.worker) {
+    return fail(ErrorCode::kInvalid,
+                visible_line(checkpoint.id) + " has no worker whose state could change");
+  }
+  const WorkerState before = checkpoint.worker->state.value_or(WorkerState::kIdle);
+  SKEIN_TRY(check_worker_move(before, *changes.worker_state));
+  checkpoint.worker->state = changes.worker_state;
+  stamp_worker(*checkpoint.worker, checkpoint.updated_at);
+  return {};
 }
 
 std::string purged_line(const CheckpointEntry& entry, Timestamp now) {
@@ -123,7 +153,9 @@ std::string purged_line(const CheckpointEntry& entry, Timestamp now) {
 }  // namespace
 
 std::string checkpoint_id(Timestamp time, std::string_view title) {
-  return id_prefix(time) + checkpoint_slug(title);
+  std::string slug = checkpoint_slug(title);
+  while (slug.starts_with(kAutoMark)) slug.erase(0, kAutoMark.size());
+  return id_prefix(time) + (slug.empty() ? "checkpoint" : slug);
 }
 
 Checkpoints::Checkpoints(CheckpointsOptions options) : options_(std::move(options)) {
@@ -153,6 +185,7 @@ Result<Checkpoint> Checkpoints::create(const NewCheckpoint& wanted) {
   }
 
   CheckpointFolder folder(options_.workspace);
+  SKEIN_TRY(folder.check_writable());
   std::optional<Checkpoint> replaced;
   if (!wanted.replaces.empty()) {
     auto before = folder.load({wanted.replaces, false, {}});
@@ -164,11 +197,7 @@ Result<Checkpoint> Checkpoints::create(const NewCheckpoint& wanted) {
   const std::string id = id_of(wanted, checkpoint.created_at);
   for (int attempt = 1;; ++attempt) {
     checkpoint.id = attempt == 1 ? id : fmt::format("{}-{}", id, attempt);
-    if (to_json(checkpoint).size() > limits::kMaxCheckpointBytes) {
-      return fail(ErrorCode::kInvalid,
-                  fmt::format("the checkpoint would exceed the limit of {} bytes",
-                              limits::kMaxCheckpointBytes));
-    }
+    SKEIN_TRY(make_it_fit(checkpoint));
     SKEIN_ASSIGN(const bool made, folder.create(checkpoint));
     if (made) break;
   }
@@ -177,70 +206,56 @@ Result<Checkpoint> Checkpoints::create(const NewCheckpoint& wanted) {
   return checkpoint;
 }
 
-Result<CheckpointEntry> Checkpoints::find(std::string_view part) {
+Result<CheckpointEntry> Checkpoints::find(std::string_view part, IfSeveral if_several) {
   if (part.empty()) return fail(ErrorCode::kInvalid, "say which checkpoint: a part of its id");
   CheckpointFolder folder(options_.workspace);
   SKEIN_ASSIGN(const auto all, index_checkpoints(folder));
-  std::vector<const IndexedCheckpoint*> candidates;
-  for (const IndexedCheckpoint& checkpoint : all) {
-    if (checkpoint.entry.id == part) {
-      candidates = {&checkpoint};
-      break;
-    }
-    if (is_part_of(part, checkpoint.entry.id)) candidates.push_back(&checkpoint);
-  }
-  if (candidates.empty()) {
+  const CheckpointCandidates candidates = find_candidates(all, part);
+  if (candidates.best.empty()) {
     return fail(ErrorCode::kNotFound, "there is no checkpoint with " + quote(part) + " in its id");
   }
-  if (candidates.size() > 1) {
-    std::string message =
-        fmt::format("{} checkpoints have {} in their ids:", candidates.size(), quote(part));
-    for (std::size_t i = 0; i < std::min(candidates.size(), kMostCandidates); ++i) {
-      message += " " + quote(candidates[i]->entry.id, kMostIdBytes);
+  const IndexedCheckpoint& newest = *candidates.best.front();
+  if (candidates.best.size() > 1) {
+    const bool may_choose = newest.entry.type != CheckpointType::kAuto || candidates.exact;
+    if (if_several == IfSeveral::kRefuse || !may_choose) {
+      return fail(ErrorCode::kConflict,
+                  candidates_text(candidates.best, part) + "; give the whole id");
     }
-    if (candidates.size() > kMostCandidates) message += " …";
-    return fail(ErrorCode::kConflict, std::move(message));
+    notice(candidates_text(candidates.best, part) + "; this is the newest");
   }
-  if (!candidates[0]->problem.empty()) return fail(ErrorCode::kDamaged, candidates[0]->problem);
-  return candidates[0]->entry;
+  if (!newest.problem.empty()) return fail(ErrorCode::kDamaged, newest.problem);
+  return newest.entry;
 }
 
 Result<Checkpoint> Checkpoints::get(std::string_view part) {
-  SKEIN_ASSIGN(const CheckpointEntry entry, find(part));
-  return CheckpointFolder(options_.workspace).load({entry.id, entry.older, {}});
+  SKEIN_ASSIGN(const CheckpointEntry entry, find(part, IfSeveral::kNewest));
+  return CheckpointFolder(options_.workspace).load({entry.id, entry.older, {}, entry.archive});
 }
 
 Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUpdate& changes) {
   SKEIN_TRY(check_text("the summary", changes.summary.value_or("")));
   SKEIN_TRY(check_texts("next steps", changes.next_steps));
   SKEIN_TRY(check_texts("tags", changes.tags));
+  SKEIN_TRY(check_texts("files", changes.files_touched));
   CheckpointFolder folder(options_.workspace);
-  SKEIN_ASSIGN(const CheckpointEntry entry, find(part));
+  SKEIN_TRY(folder.check_writable());
+  SKEIN_ASSIGN(const CheckpointEntry entry, find(part, IfSeveral::kRefuse));
   if (entry.older) {
-    return fail(ErrorCode::kInvalid, quote(entry.id, kMostIdBytes) + " is in " + folder.older() +
-                                         ", which is only read");
+    return fail(ErrorCode::kInvalid,
+                visible_line(entry.id) + " is in " + folder.older() + ", which is only read");
+  }
+  if (!entry.archive.empty()) {
+    return fail(ErrorCode::kInvalid,
+                visible_line(entry.id) + " is in the archive, which is only read");
   }
   Checkpoint checkpoint;
   {
     SKEIN_ASSIGN(const auto lock, folder.lock());
-    SKEIN_ASSIGN(checkpoint, folder.load({entry.id, false, {}}));
+    SKEIN_ASSIGN(checkpoint, folder.load({entry.id, false, {}, {}}));
     checkpoint.updated_at = std::max(checkpoint.updated_at, options_.clock->now());
-    if (changes.summary) checkpoint.summary = *changes.summary;
-    add_missing(checkpoint.tags, changes.tags);
-    if (!changes.next_steps.empty()) {
-      if (!checkpoint.next_steps) checkpoint.next_steps.emplace();
-      add_missing(*checkpoint.next_steps, changes.next_steps);
-    }
-    if (changes.worker_state) {
-      if (!checkpoint.worker) {
-        return fail(ErrorCode::kInvalid,
-                    quote(checkpoint.id, kMostIdBytes) + " has no worker whose state could change");
-      }
-      const WorkerState before = checkpoint.worker->state.value_or(WorkerState::kIdle);
-      SKEIN_TRY(check_worker_move(before, *changes.worker_state));
-      checkpoint.worker->state = changes.worker_state;
-      stamp_worker(*checkpoint.worker, checkpoint.updated_at);
-    }
+    SKEIN_TRY(apply(changes, checkpoint));
+    capture_again(checkpoint, changes.files_touched, options_);
+    SKEIN_TRY(make_it_fit(checkpoint));
     SKEIN_TRY(folder.replace(checkpoint));
   }
   if (in_lists(checkpoint.type)) SKEIN_TRY(rebuild_index());
@@ -268,14 +283,16 @@ Result<std::vector<CheckpointEntry>> Checkpoints::purge(const PurgeOptions& opti
   query.until = Timestamp::from_ms(now.ms() - options.older_than_days * kMsPerDay);
   query.limit = std::numeric_limits<std::size_t>::max();
   CheckpointFolder folder(options_.workspace);
+  if (!options.dry_run) SKEIN_TRY(folder.check_writable());
   SKEIN_ASSIGN(const auto lock, folder.lock());
   SKEIN_ASSIGN(auto due, list(query));
   std::erase_if(due, [&options](const CheckpointEntry& entry) {
-    return entry.older || (!options.only.empty() && entry.id != options.only);
+    return entry.older || !entry.archive.empty() ||
+           (!options.only.empty() && entry.id != options.only);
   });
   if (options.dry_run || due.empty()) return due;
 
-  const std::string record = folder.beside("purged.jsonl");
+  const std::string record = folder.beside(kPurgedFile);
   SKEIN_ASSIGN(const Fd fd, open_file(record, O_WRONLY | O_APPEND | O_CREAT));
   std::string lines;
   for (const CheckpointEntry& entry : due) lines += purged_line(entry, now);
@@ -286,6 +303,27 @@ Result<std::vector<CheckpointEntry>> Checkpoints::purge(const PurgeOptions& opti
   return due;
 }
 
+Result<std::vector<PurgedCheckpoint>> Checkpoints::purged() const {
+  SKEIN_ASSIGN(const auto text, read_file(CheckpointFolder(options_.workspace).beside(kPurgedFile),
+                                          kMaxPurgedBytes));
+  std::vector<PurgedCheckpoint> purged;
+  std::string_view rest = text ? std::string_view(*text) : std::string_view();
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    // A crash may have cut off a line.
+    if (const auto line = Json::parse_object(rest.substr(0, end))) {
+      JsonFields fields(line->text());
+      PurgedCheckpoint& gone = purged.emplace_back();
+      gone.id = fields.take_string("thread_id").value_or("");
+      gone.purged_at = fields.take_time("purgedAt").value_or(Timestamp{});
+      gone.created_at = fields.take_time("created_at").value_or(Timestamp{});
+      gone.title = fields.take_string("title").value_or("");
+    }
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return purged;
+}
+
 Result<void> Checkpoints::rebuild_index() {
   CheckpointFolder folder(options_.workspace);
   SKEIN_ASSIGN(const auto lock, folder.lock());
@@ -293,7 +331,8 @@ Result<void> Checkpoints::rebuild_index() {
   std::vector<CheckpointEntry> entries;
   std::vector<Checkpoint> recent;
   for (IndexedCheckpoint& checkpoint : all) {
-    if (!checkpoint.problem.empty() || checkpoint.entry.older || !in_lists(checkpoint.entry.type)) {
+    if (!checkpoint.problem.empty() || checkpoint.entry.older ||
+        !checkpoint.entry.archive.empty() || !in_lists(checkpoint.entry.type)) {
       continue;
     }
     if (recent.size() < kRecentCheckpoints) {

@@ -10,6 +10,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "work/item_merge.h"
+#include "work/item_texts.h"
 
 namespace skein {
 namespace {
@@ -17,12 +18,13 @@ namespace {
 // Collects the members of an object as fields of an item.
 class EntryReader {
  public:
-  std::optional<WorkItem> read(RawJson object) {
+  // `needs_text` false: an id is enough.
+  std::optional<WorkItem> read(RawJson object, bool needs_text = true) {
     JsonObjectReader reader;
     std::vector<JsonMember> members;
     if (!reader.read(object, members)) return std::nullopt;
     const std::string_view text_name = name_of_text(members);
-    if (text_name.empty()) return std::nullopt;
+    if (text_name.empty() && needs_text) return std::nullopt;
     for (const JsonMember& member : members) {
       if (member.name == text_name) {
         item_.text = json_to_string(member.value).value_or("");
@@ -30,12 +32,34 @@ class EntryReader {
         keep(std::string(member.name), member.value);
       }
     }
-    if (fold_text(item_.text).empty()) return std::nullopt;
     if (has_extra_) item_.extra = Json::trusted(extra_.str());
-    return std::move(item_);
+    if (fold_text(item_.text).empty()) {
+      const bool is_named = !needs_text && text_name.empty() && !item_.id.empty();
+      return is_named ? std::optional(std::move(item_)) : std::nullopt;
+    }
+    return unwrapped(std::move(item_));
   }
 
  private:
+  // The item that the text is, if it is one as JSON; with what only the outer one has.
+  static WorkItem unwrapped(WorkItem outer) {
+    const std::string_view text = trim_json(outer.text);
+    if (!text.starts_with('{') || !validate_json(text, "item")) return outer;
+    std::optional<WorkItem> inner = EntryReader().read(text);
+    if (!inner) return outer;
+    outer.text = inner->text;
+    if (inner->id.empty()) inner->id = outer.id;
+    if (!inner->created_at.is_set()) take_creation(*inner, outer);
+    if (!outer.created_at.is_set()) take_creation(outer, *inner);
+    outer.id = inner->id;
+    return join(*inner, outer);
+  }
+
+  static void take_creation(WorkItem& item, const WorkItem& from) {
+    item.created_at = from.created_at;
+    item.created_at_written = from.created_at_written;
+  }
+
   static std::string_view name_of_text(const std::vector<JsonMember>& members) {
     for (const std::string_view name : {"text", "note", "item"}) {
       for (const JsonMember& member : members) {
@@ -54,8 +78,10 @@ class EntryReader {
   bool take(const JsonMember& member) {
     if (member.name == "id") return take_id(member);
     if (member.name == "status") return take_status(member);
-    if (member.name == "created_at") return take_time(member, item_.created_at);
-    if (member.name == "resolved_at") return take_time(member, item_.resolved_at);
+    if (member.name == "created_at")
+      return take_time(member, item_.created_at, item_.created_at_written);
+    if (member.name == "resolved_at")
+      return take_time(member, item_.resolved_at, item_.resolved_at_written);
     if (member.name == "source_session") return take_text(member, item_.source_session);
     if (member.name == "resolved_by_session") return take_text(member, item_.resolved_by_session);
     if (member.name == "resolution_note") return take_text(member, item_.resolution_note);
@@ -83,11 +109,12 @@ class EntryReader {
     return status == "open" ? true : keep_imported(member);
   }
 
-  bool take_time(const JsonMember& member, Timestamp& target) {
+  bool take_time(const JsonMember& member, Timestamp& target, std::string& written) {
     const auto text = json_to_string(member.value);
     const auto time = text ? Timestamp::parse(*text) : Result<Timestamp>(Timestamp{});
     if (!time || !time->is_set()) return keep_imported(member);
     target = *time;
+    if (*text != time->str()) written = *text;
     return true;
   }
 
@@ -108,7 +135,7 @@ std::optional<WorkItem> read_string(const std::string& text) {
   }
   if (fold_text(text).empty()) return std::nullopt;
   WorkItem item;
-  item.text = text;
+  item.text = std::string(without_stale_id(text));
   return item;
 }
 
@@ -130,7 +157,7 @@ std::string derived_id(const WorkItem& item, const std::unordered_map<std::strin
   }
 }
 
-void give_ids(std::vector<WorkItem>& items) {
+void give_ids(std::vector<WorkItem>& items, std::vector<std::string>* given) {
   std::unordered_map<std::string, Known> known;
   bool all_have_ids = true;
   for (const WorkItem& item : items) all_have_ids = all_have_ids && !item.id.empty();
@@ -145,6 +172,7 @@ void give_ids(std::vector<WorkItem>& items) {
     if (!item.id.empty()) continue;
     item.id = derived_id(item, known);
     known[item.id] = {item.status == ItemStatus::kResolved, fold_text(item.text)};
+    if (given != nullptr) given->push_back(item.id);
   }
 }
 
@@ -167,8 +195,8 @@ class ItemWriter {
     add("id", std::string_view(item.id));
     add("text", std::string_view(item.text));
     add("status", std::string_view(to_string(item.status)));
-    add("created_at", item.created_at);
-    add("resolved_at", item.resolved_at);
+    add("created_at", item.created_at, item.created_at_written);
+    add("resolved_at", item.resolved_at, item.resolved_at_written);
     add("source_session", item.source_session);
     add("resolved_by_session", item.resolved_by_session);
     add("resolution_note", item.resolution_note);
@@ -192,8 +220,11 @@ class ItemWriter {
     begin(name);
     append_json_string(out_, text);
   }
-  void add(std::string_view name, Timestamp time) {
-    if (time.is_set()) add(name, std::string_view(time.str()));
+  void add(std::string_view name, Timestamp time, const std::string& written) {
+    if (!time.is_set()) return;
+    const auto as_written =
+        written.empty() ? Timestamp{} : Timestamp::parse(written).value_or(Timestamp{});
+    add(name, std::string_view(as_written == time ? written : time.str()));
   }
   void add(std::string_view name, const std::optional<std::string>& text) {
     if (text) add(name, std::string_view(*text));
@@ -229,7 +260,24 @@ std::optional<WorkItem> read_item(RawJson entry) {
   return std::nullopt;
 }
 
-ItemList read_items(RawJson array, Timestamp created_at) {
+std::optional<WorkItem> read_item_change(RawJson entry) {
+  if (auto item = read_item(entry)) {
+    // A string that names an item without a text was taken for a text.
+    const std::string_view text = trim_json(item->text);
+    if (!entry.starts_with('"') || !text.starts_with('{') || !validate_json(text, "item"))
+      return item;
+    auto named = EntryReader().read(text, false);
+    return named ? named : item;
+  }
+  return entry.starts_with('{') ? EntryReader().read(entry, false) : std::nullopt;
+}
+
+std::string unwrapped_text(const std::string& text) {
+  const auto item = read_string(text);
+  return item ? item->text : text;
+}
+
+ItemList read_items(RawJson array, Timestamp created_at, std::vector<std::string>* given_ids) {
   ItemList list;
   for (const RawJson entry : json_elements(array)) {
     auto item = read_item(entry);
@@ -240,7 +288,7 @@ ItemList read_items(RawJson array, Timestamp created_at) {
     if (!item->created_at.is_set()) item->created_at = created_at;
     list.items.push_back(*std::move(item));
   }
-  give_ids(list.items);
+  give_ids(list.items, given_ids);
   join_equal_ids(list.items);
   return list;
 }

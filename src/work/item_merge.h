@@ -9,9 +9,9 @@
 namespace skein {
 
 // One item of two that have the same id. Commutative, associative and idempotent: resolved wins
-// over open; of two resolutions the first one made; of two texts the one that was created earlier;
-// a session that is known over none. Unknown fields of both are kept; of two values for one the one
-// whose text sorts first.
+// over open; of two resolutions the first one made; of two texts the one that was created earlier,
+// with the other in its notes; a session that is known over none. Unknown fields of both are kept;
+// of two values for one the one whose text sorts first.
 WorkItem join(const WorkItem& a, const WorkItem& b);
 
 // Tells which items have to do with each other: those of the same project. Asked only for items
@@ -22,7 +22,7 @@ using ProjectOf = std::function<std::string(const WorkItem&)>;
 void join_equal_ids(std::vector<WorkItem>& items);
 
 // All items of both, those of the same id joined, in the order of their creation. An open item is
-// resolved by an item of another id that says the same (fold_text) and was resolved after the open
+// resolved by an item of another id that says the same (text_key) and was resolved after the open
 // one was created: a problem that comes back is a new item, which the old resolution leaves alone.
 //
 // No item is ever lost, and none that is resolved becomes open again. Commutative and idempotent;

@@ -11,6 +11,8 @@
 #include "work/item_merge.h"
 #include "work/item_projects.h"
 #include "work/item_rules.h"
+#include "work/item_select.h"
+#include "work/item_texts.h"
 #include "work/item_view.h"
 #include "work/session_records.h"
 #include "work/session_repository.h"
@@ -44,43 +46,6 @@ Result<Deed> deed_of(Store& store, const WorkPlace& place,
   return deed;
 }
 
-Result<const WorkItem*> find_by_text(const std::vector<WorkItem>& shown, const std::string& text) {
-  const std::string wanted = fold_text(text);
-  if (wanted.empty()) return fail(ErrorCode::kInvalid, "text_match must not be blank");
-  std::vector<const WorkItem*> found;
-  for (const WorkItem& item : shown) {
-    if (item.status != ItemStatus::kOpen) continue;
-    const std::string folded = fold_text(item.text);
-    if (folded == wanted) return &item;
-    if (folded.find(wanted) != std::string::npos) found.push_back(&item);
-  }
-  if (found.size() == 1) return found[0];
-  if (found.empty()) return fail(ErrorCode::kNotFound, "no open item contains " + quote(text));
-  constexpr std::size_t kNamed = 5;
-  std::string named;
-  for (std::size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
-    named += fmt::format("{}{} {}", i > 0 ? ", " : "", found[i]->id, quote(found[i]->text));
-  }
-  if (found.size() > kNamed) named += fmt::format(" and {} more", found.size() - kNamed);
-  return fail(ErrorCode::kInvalid, fmt::format("{} is in {} open items, name one by its id: {}",
-                                               quote(text), found.size(), named));
-}
-
-Result<WorkItem*> find_by_id(ItemList& list, std::string_view id) {
-  for (WorkItem& item : list.items) {
-    if (item.id == id) return &item;
-  }
-  return fail(ErrorCode::kNotFound, "there is no item " + quote(id));
-}
-
-Result<WorkItem*> find_item(ItemList& list, const ResolveItem& request,
-                            const ProjectOf& project_of) {
-  if (request.id) return find_by_id(list, *request.id);
-  const std::vector<WorkItem> shown = shown_items(list.items, project_of);
-  SKEIN_ASSIGN(const WorkItem* item, find_by_text(shown, *request.text_match));
-  return find_by_id(list, item->id);
-}
-
 bool is_wanted(const WorkItem& item, const ListItems& request, Timestamp now) {
   if (item.status == request.status.value_or(ItemStatus::kOpen)) return true;
   return request.include_resolved && item.status == ItemStatus::kResolved &&
@@ -92,16 +57,17 @@ bool is_wanted(const WorkItem& item, const ListItems& request, Timestamp now) {
 Result<WorkItem> WorkItems::create(const CreateItem& request) {
   SKEIN_TRY(check_item_text("text of an item", request.text));
   if (request.project) SKEIN_TRY(check_project(*request.project));
+  const std::string text = unwrapped_text(request.text);
   SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.opened_by));
   const std::string project = request.project.value_or(deed.project.value_or(place_.project));
   const ProjectOf project_of = project_lookup(store_, place_);
   WorkItem item;
   const auto add = [&](ItemList& list) -> Result<void> {
     if (!request.allow_duplicate) {
-      SKEIN_TRY(refuse_duplicate(store_, place_, project, shown_items(list.items, project_of),
-                                 request.text));
+      SKEIN_TRY(
+          refuse_duplicate(store_, place_, project, shown_items(list.items, project_of), text));
     }
-    item = new_item(list, request.text, clock_.now(), ids_);
+    item = new_item(list, text, clock_.now(), ids_);
     item.source_session = deed.session;
     SKEIN_TRY(change_notes(store_, project, {item.id}, [&](ItemNotes& notes) {
       touch(notes, item.created_at);
@@ -120,58 +86,74 @@ Result<ItemListing> WorkItems::list(const ListItems& request) {
   const ProjectOf project_of = project_lookup(store_, place_);
   list = merge(std::move(list), {}, project_of);
   std::vector<WorkItem> shown = shown_items(list.items, project_of);
+  ItemListing listing;
+  listing.project = request.project;
+  if (!listing.project && request.of_session) {
+    SKEIN_ASSIGN(listing.project, session_project(store_, place_, request.session_id));
+  }
+  NotesById notes;
+  if (listing.project || request.with_details) {
+    SKEIN_ASSIGN(notes, read_notes(store_, shown));
+  }
+  if (listing.project) {
+    std::erase_if(shown, [&](const WorkItem& item) {
+      return !belongs_to(item, notes, *listing.project, place_);
+    });
+  }
   const ItemTotals totals = count_items(shown);
-  ItemListing listing{.items = {}, .total_open = totals.open, .total_resolved = totals.resolved};
+  listing.total_open = totals.open;
+  listing.total_resolved = totals.resolved;
 
   const Timestamp now = clock_.now();
   std::erase_if(shown, [&](const WorkItem& item) { return !is_wanted(item, request, now); });
   if (!request.linked_to.empty()) {
     SKEIN_ASSIGN(const auto linked, linked_items(store_, request.linked_to));
     const std::unordered_set<std::string> ids(linked.begin(), linked.end());
-    std::erase_if(shown, [&](const WorkItem& item) { return !ids.contains(item.id); });
-  }
-  NotesById notes;
-  if (request.project || request.with_details) {
-    SKEIN_ASSIGN(notes, read_notes(store_, shown));
+    std::erase_if(shown, [&ids](const WorkItem& item) { return !ids.contains(item.id); });
   }
   for (WorkItem& item : shown) {
-    if (request.project && !belongs_to(item, notes, *request.project, place_)) continue;
     ListedItem& listed = listing.items.emplace_back();
     if (request.with_details) {
-      listed.details = details_of(item, notes, request.project, place_, now);
+      listed.details = details_of(item, notes, listing.project, place_, now);
     }
     listed.item = std::move(item);
   }
   return listing;
 }
 
-Result<WorkItem> WorkItems::resolve(const ResolveItem& request) {
-  if (request.id.has_value() == request.text_match.has_value()) {
-    return fail(ErrorCode::kInvalid, "name an item by its id or by a text, one of the two");
-  }
-  if (request.id) SKEIN_TRY(check_item_id(*request.id));
+Result<WorkItem> WorkItems::resolve(const ResolveItem& request,
+                                    std::vector<WorkItem>* also_resolved) {
+  SKEIN_TRY(check_selection(request));
   if (request.resolution_note) {
     SKEIN_TRY(check_item_text("resolution_note", *request.resolution_note));
   }
   SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.closed_by));
   const ProjectOf project_of = project_lookup(store_, place_);
   WorkItem resolved;
+  const auto close = [&](ItemList& list, WorkItem& item, std::optional<std::string> note) {
+    resolve_in(list, item, clock_.now(), deed.session, std::move(note));
+    resolved = item;
+    list = merge(std::move(list), {}, project_of);
+    if (deed.links.empty()) return Result<void>{};
+    return change_notes(store_, project_of(resolved), {resolved.id}, [&](ItemNotes& notes) {
+      touch(notes, resolved.resolved_at);
+      notes.closed_by = deed.links;
+    });
+  };
   SKEIN_TRY(ItemFile(place_.folder).update([&](ItemList& list) -> Result<void> {
     list = merge(std::move(list), {}, project_of);
-    SKEIN_ASSIGN(WorkItem * item, find_item(list, request, project_of));
+    SKEIN_ASSIGN(WorkItem * item,
+                 select_item(store_, place_, list, request, deed.project, clock_.now()));
     resolved = *item;
     if (item->status == ItemStatus::kResolved) return {};
-    item->status = ItemStatus::kResolved;
-    item->resolved_at = resolution_time(list, item->text, clock_.now());
-    item->resolved_by_session = deed.session;
-    item->resolution_note = request.resolution_note;
-    resolved = *item;
-    list = merge(std::move(list), {}, project_of);
-    if (deed.links.empty()) return {};
-    return change_notes(store_, project_of(resolved), {resolved.id}, [&](ItemNotes& note) {
-      touch(note, resolved.resolved_at);
-      note.closed_by = deed.links;
-    });
+    SKEIN_TRY(close(list, *item, request.resolution_note));
+    WorkItem* const original = open_original(list, resolved);
+    if (original == nullptr) return {};
+    const WorkItem first = resolved;
+    SKEIN_TRY(close(list, *original, duplicate_note(first.id)));
+    if (also_resolved != nullptr) also_resolved->push_back(resolved);
+    resolved = first;
+    return {};
   }));
   return resolved;
 }
@@ -180,7 +162,7 @@ Result<ListedItem> WorkItems::show(std::string_view id) {
   SKEIN_TRY(check_item_id(id));
   SKEIN_ASSIGN(ItemList list, ItemFile(place_.folder).read());
   list = merge(std::move(list), {}, project_lookup(store_, place_));
-  SKEIN_ASSIGN(WorkItem * item, find_by_id(list, id));
+  SKEIN_ASSIGN(WorkItem * item, find_item(list, id));
   SKEIN_ASSIGN(const NotesById notes, read_notes(store_, std::span(item, 1)));
   return ListedItem{*item, details_of(*item, notes, std::nullopt, place_, clock_.now())};
 }
@@ -192,20 +174,21 @@ Result<std::size_t> WorkItems::import(std::string_view json,
   if (!trim_json(json).starts_with('[')) {
     return fail(ErrorCode::kInvalid, "a list of items must be a JSON array, got " + quote(json));
   }
-  const ItemList imported = read_items(json, clock_.now());
-  std::vector<std::string> added;
+  std::vector<std::string> given_ids;
+  ItemList imported = read_items(json, clock_.now(), &given_ids);
+  const std::string of_project = project.value_or(place_.project);
+  std::size_t added = 0;
   SKEIN_TRY(ItemFile(place_.folder).update([&](ItemList& list) -> Result<void> {
+    SKEIN_TRY(take_for_known(store_, place_, of_project, list, imported.items, given_ids));
     std::unordered_set<std::string> known;
     for (const WorkItem& item : list.items) known.insert(item.id);
-    for (const WorkItem& item : imported.items) {
-      if (!known.contains(item.id)) added.push_back(item.id);
-    }
+    for (const WorkItem& item : imported.items) added += known.contains(item.id) ? 0 : 1;
     if (dry_run) return {};
-    SKEIN_TRY(note_project(store_, project.value_or(place_.project), imported.items));
+    SKEIN_TRY(note_project(store_, of_project, imported.items));
     list = merge(std::move(list), imported, project_lookup(store_, place_));
     return {};
   }));
-  return added.size();
+  return added;
 }
 
 }  // namespace skein

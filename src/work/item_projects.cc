@@ -83,18 +83,24 @@ Result<void> note_project(Store& store, const std::string& project,
 }
 
 Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::string& project,
-                              std::vector<WorkItem> shown, const std::string& text) {
-  while (const WorkItem* alike = near_duplicate(text, shown)) {
-    SKEIN_ASSIGN(const NotesById notes, read_notes(store, std::span(alike, 1)));
-    if (belongs_to(*alike, notes, project, place)) {
-      return fail(ErrorCode::kConflict,
-                  fmt::format("{} is open and says nearly the same: {}; allow_duplicate creates "
-                              "another one",
-                              alike->id, quote(alike->text, limits::kMaxItemTextBytes)));
-    }
-    shown.erase(shown.begin() + (alike - shown.data()));
-  }
-  return {};
+                              const std::vector<WorkItem>& shown, const std::string& text) {
+  WorkItem wanted;
+  wanted.text = text;
+  if (is_project_state(wanted)) return {};
+  Result<void> looked_up;
+  const auto is_of_project = [&](const WorkItem& item) {
+    const auto notes = read_notes(store, std::span(&item, 1));
+    if (!notes) looked_up = tl::unexpected(notes.error());
+    return !notes || belongs_to(item, *notes, project, place);
+  };
+  const OpenWordings open(shown);
+  const WorkItem* const alike = open.find(text, is_of_project);
+  SKEIN_TRY(looked_up);
+  if (alike == nullptr) return {};
+  return fail(ErrorCode::kConflict,
+              fmt::format("{} is open and says nearly the same: {}; allow_duplicate creates "
+                          "another one",
+                          alike->id, quote(alike->text, limits::kMaxItemTextBytes)));
 }
 
 }  // namespace skein

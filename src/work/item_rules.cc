@@ -7,6 +7,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "core/try.h"
+#include "work/item_texts.h"
 
 namespace skein {
 namespace {
@@ -50,10 +51,10 @@ WorkItem new_item(const ItemList& list, std::string text, Timestamp now, IdSourc
   item.id = fresh_id(list, ids);
   item.text = std::move(text);
   item.created_at = now;
-  const std::string folded = fold_text(item.text);
+  const std::string folded = text_key(item.text);
   for (const WorkItem& other : list.items) {
     if (other.resolved_at.is_set() && other.resolved_at > item.created_at &&
-        fold_text(other.text) == folded) {
+        text_key(other.text) == folded) {
       item.created_at = after(item.created_at, other.resolved_at);
     }
   }
@@ -61,15 +62,24 @@ WorkItem new_item(const ItemList& list, std::string text, Timestamp now, IdSourc
 }
 
 Timestamp resolution_time(const ItemList& list, std::string_view text, Timestamp now) {
-  const std::string folded = fold_text(text);
+  const std::string folded = text_key(text);
   Timestamp time = now;
   for (const WorkItem& other : list.items) {
     if (other.status == ItemStatus::kOpen && other.created_at >= time &&
-        fold_text(other.text) == folded) {
+        text_key(other.text) == folded) {
       time = after(time, other.created_at);
     }
   }
   return time;
+}
+
+void resolve_in(const ItemList& list, WorkItem& item, Timestamp now,
+                const std::optional<std::string>& session, std::optional<std::string> note) {
+  item.status = ItemStatus::kResolved;
+  item.resolved_at = resolution_time(list, item.text, now);
+  item.resolved_at_written.clear();
+  item.resolved_by_session = session;
+  item.resolution_note = std::move(note);
 }
 
 Result<void> check_project(std::string_view project) {

@@ -1,6 +1,7 @@
 // What every new or resolved item meets.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,5 +20,9 @@ WorkItem new_item(const ItemList& list, std::string text, Timestamp now, IdSourc
 // When an item with this text is resolved: now, but after all open items of the list that say the
 // same were created, so that they are resolved with it.
 Timestamp resolution_time(const ItemList& list, std::string_view text, Timestamp now);
+
+// Marks an item of the list as resolved.
+void resolve_in(const ItemList& list, WorkItem& item, Timestamp now,
+                const std::optional<std::string>& session, std::optional<std::string> note);
 
 }  // namespace skein

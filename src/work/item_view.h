@@ -1,19 +1,18 @@
 // What is shown of a list of items.
 #pragma once
 
+#include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "work/item_formats.h"
+#include "work/item_likeness.h"
 #include "work/item_merge.h"
 
 namespace skein {
 
 inline constexpr std::string_view kProjectStatePrefix = "PROJECT STATE:";
-
-// The length of the issue key at the front of the text (two or more capitals and digits, a hyphen,
-// digits: OD-692), or 0. What follows it may be anything but a digit.
-std::size_t issue_key_length(std::string_view text);
 
 bool is_project_state(const WorkItem& item);
 
@@ -28,10 +27,24 @@ struct ItemTotals {
 };
 ItemTotals count_items(const std::vector<WorkItem>& shown);
 
-// An open item among `shown` that says nearly the same, or null. Words count by how many the two
-// texts have in common (Dice's coefficient, at least 0.8). An issue key such as OD-692 weighs as
-// much as three words, and texts that share one are alike from 0.65 on. Texts that each have a
-// number or key that the other lacks are different, and a single word is like itself only.
-const WorkItem* near_duplicate(std::string_view text, const std::vector<WorkItem>& shown);
+// Open items, taken apart once to be compared with many texts.
+class OpenWordings {
+ public:
+  explicit OpenWordings(const std::vector<WorkItem>& shown);
+  void add(const WorkItem& item);
+
+  // The first one that is accepted and has the same text, else the first that says nearly the same
+  // (ItemWording::is_like), or null. The pointer is good until the next add.
+  using Accept = std::function<bool(const WorkItem&)>;
+  const WorkItem* find(std::string_view text, const Accept& accept = {}) const;
+
+ private:
+  struct Entry {
+    WorkItem item;
+    std::string key;
+    ItemWording wording;
+  };
+  std::vector<Entry> open_;
+};
 
 }  // namespace skein

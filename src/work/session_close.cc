@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
-#include "core/json_array.h"
+#include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/quote.h"
-#include "core/text.h"
 #include "core/try.h"
 #include "work/item_file.h"
 #include "work/item_merge.h"
 #include "work/item_projects.h"
-#include "work/item_rules.h"
 #include "work/item_view.h"
+#include "work/session_payload.h"
 #include "work/session_records.h"
 #include "work/session_repository.h"
 
@@ -36,103 +35,6 @@ Result<StoredSession> session_to_close(Store& store, const WorkPlace& place,
                                                 stored->session.closed_at.str()));
 }
 
-// What a closing session says of its items.
-class Payload {
- public:
-  Payload(const CloseSession& request, const WorkSession& session, Timestamp now, IdSource& ids)
-      : session_(session.id), project_(session.project), now_(now), ids_(ids) {
-    for (const RawJson entry : json_elements(request.open_threads.text())) {
-      if (auto item = read_item(entry)) {
-        items_.push_back(*std::move(item));
-      } else {
-        ignored_.emplace_back(entry);
-      }
-    }
-  }
-
-  Result<void> check() const {
-    if (items_.size() > kMaxClosingItems) {
-      return fail(ErrorCode::kInvalid,
-                  fmt::format("open_threads must not have more than {} items, got {}",
-                              kMaxClosingItems, items_.size()));
-    }
-    for (const WorkItem& item : items_) SKEIN_TRY(check_item_text("text of an item", item.text));
-    return {};
-  }
-
-  // Brings it into the list. What an entry leaves open is settled the first time; after that it is
-  // the same items again.
-  void apply(ItemList& list, const ProjectOf& project_of) {
-    for (WorkItem& item : items_) {
-      if (!settled_) settle(item, list, project_of);
-      list.items.push_back(item);
-    }
-    settled_ = true;
-    list = merge(std::move(list), {}, project_of);
-  }
-
-  const std::vector<WorkItem>& items() const { return items_; }
-  // The ids of those that were there before.
-  const std::vector<std::string>& mentioned() const { return mentioned_; }
-  const std::vector<std::string>& ignored() const { return ignored_; }
-  std::size_t created() const { return created_; }
-  std::size_t resolved() const { return resolved_; }
-
- private:
-  static WorkItem* find(ItemList& list, const std::string& id) {
-    for (WorkItem& item : list.items) {
-      if (item.id == id) return &item;
-    }
-    return nullptr;
-  }
-
-  void settle(WorkItem& item, ItemList& list, const ProjectOf& project_of) {
-    if (item.id.empty()) name(item, list, project_of);
-    if (const WorkItem* known = find(list, item.id)) {
-      mentioned_.push_back(item.id);
-      item.text = known->text;
-      item.created_at = known->created_at;
-      item.source_session = known->source_session;
-      if (known->status == ItemStatus::kResolved) item = *known;
-      if (known->status == item.status) return;
-    } else {
-      ++created_;
-      if (!item.created_at.is_set()) item.created_at = now_;
-      if (!item.source_session) item.source_session = session_;
-    }
-    if (item.status == ItemStatus::kOpen) return;
-    ++resolved_;
-    if (!item.resolved_at.is_set()) item.resolved_at = resolution_time(list, item.text, now_);
-    if (!item.resolved_by_session) item.resolved_by_session = session_;
-  }
-
-  // Gives it the id of the open item that says the same, or a new one.
-  void name(WorkItem& item, const ItemList& list, const ProjectOf& project_of) {
-    const std::string folded = fold_text(item.text);
-    for (const WorkItem& known : list.items) {
-      if (known.status == ItemStatus::kOpen && fold_text(known.text) == folded &&
-          project_of(known) == project_) {
-        item.id = known.id;
-        return;
-      }
-    }
-    WorkItem made = new_item(list, item.text, now_, ids_);
-    item.id = std::move(made.id);
-    if (!item.created_at.is_set()) item.created_at = made.created_at;
-  }
-
-  const std::string session_;
-  const std::string project_;
-  const Timestamp now_;
-  IdSource& ids_;
-  std::vector<WorkItem> items_;
-  std::vector<std::string> mentioned_;
-  std::vector<std::string> ignored_;
-  bool settled_ = false;
-  std::size_t created_ = 0;
-  std::size_t resolved_ = 0;
-};
-
 Result<void> check_size(const CloseSession& request) {
   std::size_t bytes = request.summary.size() + request.extra.text().size();
   for (const auto* values : {&request.decisions, &request.learnings}) {
@@ -145,6 +47,22 @@ Result<void> check_size(const CloseSession& request) {
                           limits::kMaxSessionNotesBytes, bytes));
 }
 
+// Of two values for one name the later one.
+Json joined_extra(const Json& before, const Json& now) {
+  if (before.empty() || now.empty()) return before.empty() ? now : before;
+  JsonFields earlier(before.text());
+  const JsonFields later(now.text());
+  JsonObject joined;
+  for (const JsonFields::Field& field : earlier.others()) {
+    const bool is_replaced =
+        std::any_of(later.others().begin(), later.others().end(),
+                    [&field](const JsonFields::Field& other) { return other.name == field.name; });
+    if (!is_replaced) joined.add_json(field.name, field.value);
+  }
+  for (const JsonFields::Field& field : later.others()) joined.add_json(field.name, field.value);
+  return Json::trusted(joined.str());
+}
+
 WorkSession as_closed(WorkSession session, const CloseSession& request, std::string head,
                       Timestamp now) {
   session.open = false;
@@ -152,7 +70,7 @@ WorkSession as_closed(WorkSession session, const CloseSession& request, std::str
   session.summary = request.summary;
   session.decisions = request.decisions;
   session.learnings = request.learnings;
-  session.extra = request.extra;
+  session.extra = joined_extra(session.extra, request.extra);
   if (!head.empty()) session.head = std::move(head);
   return session;
 }
@@ -207,54 +125,34 @@ Result<ClosedSession> WorkSessions::close(const CloseSession& request) {
 
   SKEIN_TRY(change_notes(store_, session.project, payload.mentioned(),
                          [&](ItemNotes& notes) { touch(notes, now); }));
-  for (const std::string& entry : payload.ignored()) {
-    closed.warnings.push_back("this is no item and was left out: " + excerpt(entry));
+  for (const std::string& warning : payload.warnings()) closed.warnings.push_back(warning);
+  for (const std::string& name : request.unknown) {
+    closed.warnings.push_back(quote(name) +
+                              " is no known member of a closing payload; it was stored with the "
+                              "session as it is");
   }
   for (WorkItem& item : shown_items(session.items)) {
-    if (item.status == ItemStatus::kOpen) closed.open_items.push_back(std::move(item));
+    if (item.status == ItemStatus::kOpen) {
+      closed.open_items.push_back(std::move(item));
+    } else if (item.resolved_by_session == session.id) {
+      ++closed.resolved;
+    }
   }
   closed.created = payload.created();
-  closed.resolved = payload.resolved();
   return closed;
 }
 
-Result<CloseSession> CloseSession::parse(std::string_view json) {
-  SKEIN_ASSIGN(const Json object, Json::parse_object(json));
-  CloseSession request;
-  JsonObjectReader reader;
-  std::vector<JsonMember> members;
-  reader.read(object.text(), members);
-  JsonObject extra;
-  bool has_extra = false;
-  const auto wrong = [](const JsonMember& member, std::string_view kind) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("\"{}\" must be {}, got {}", member.name, kind, excerpt(member.value)));
-  };
-  for (const JsonMember& member : members) {
-    const auto text = json_to_string(member.value);
-    const bool is_array = member.value.starts_with('[');
-    if (member.name == "session_id") {
-      if (!text) return wrong(member, "a string");
-      request.session_id = text;
-    } else if (member.name == "summary") {
-      if (!text) return wrong(member, "a string");
-      request.summary = *text;
-    } else if (member.name == "decisions" || member.name == "learnings") {
-      if (!is_array) return wrong(member, "an array");
-      auto& values = member.name == "decisions" ? request.decisions : request.learnings;
-      for (const RawJson value : json_elements(member.value)) {
-        values.push_back(Json::trusted(std::string(value)));
-      }
-    } else if (member.name == "open_threads") {
-      if (!is_array) return wrong(member, "an array");
-      request.open_threads = Json::trusted(std::string(member.value));
-    } else {
-      extra.add_json(member.name, member.value);
-      has_extra = true;
-    }
+Result<std::vector<ClosedSession>> WorkSessions::close_unclosed(Timestamp started_before) {
+  SKEIN_ASSIGN(const auto open, unclosed(kMaxUnclosedSessions));
+  std::vector<ClosedSession> all;
+  for (const WorkSession& session : open) {
+    if (session.started_at >= started_before) continue;
+    CloseSession request;
+    request.session_id = session.id;
+    SKEIN_ASSIGN(ClosedSession closed, close(request));
+    all.push_back(std::move(closed));
   }
-  if (has_extra) request.extra = Json::trusted(extra.str());
-  return request;
+  return all;
 }
 
 }  // namespace skein

@@ -124,8 +124,8 @@ Result<std::optional<StoredSession>> read_session(Store& store, std::string_view
   return session;
 }
 
-Result<std::vector<StoredSession>> read_open_sessions(Store& store, const WorkPlace& place) {
-  constexpr std::size_t kMost = 20;
+Result<std::vector<StoredSession>> read_open_sessions(Store& store, const WorkPlace& place,
+                                                      std::size_t most) {
   std::vector<StoredSession> sessions;
   Result<void> read;
   SKEIN_TRY(scan_prefix(
@@ -140,7 +140,7 @@ Result<std::vector<StoredSession>> read_open_sessions(Store& store, const WorkPl
                              (*session)->session.host == place.host &&
                              (*session)->session.workspace == place.folder.string();
         if (is_here) sessions.push_back(**std::move(session));
-        return sessions.size() < kMost;
+        return sessions.size() < most;
       },
       Direction::kBackward));
   SKEIN_TRY(read);
@@ -153,8 +153,11 @@ Result<std::optional<WorkSession>> newest_open_session(Store& store, const WorkP
   return std::move(sessions.front().session);
 }
 
-Result<std::vector<WorkSession>> read_closed_sessions(Store& store, const std::string& project,
-                                                      Timestamp now) {
+namespace {
+
+// The newest first: at most so many, and none that was closed before that time.
+Result<std::vector<WorkSession>> closed_sessions(Store& store, const std::string& project,
+                                                 std::size_t most, std::int64_t since_us) {
   std::vector<WorkSession> sessions;
   Result<void> read;
   SKEIN_TRY(scan_prefix(
@@ -166,13 +169,27 @@ Result<std::vector<WorkSession>> read_closed_sessions(Store& store, const std::s
           return false;
         }
         if (!*session) return true;
-        if ((*session)->session.closed_at.us < now.us - kCarriedUs) return false;
+        if ((*session)->session.closed_at.us < since_us) return false;
         sessions.push_back((**std::move(session)).session);
-        return sessions.size() < kCarriedSessions;
+        return sessions.size() < most;
       },
       Direction::kBackward));
   SKEIN_TRY(read);
   return sessions;
+}
+
+}  // namespace
+
+Result<std::vector<WorkSession>> read_closed_sessions(Store& store, const std::string& project,
+                                                      Timestamp now) {
+  return closed_sessions(store, project, kCarriedSessions, now.us - kCarriedUs);
+}
+
+Result<std::optional<WorkSession>> read_last_closed_session(Store& store,
+                                                            const std::string& project) {
+  SKEIN_ASSIGN(auto last, closed_sessions(store, project, 1, Timestamp::kFirst));
+  if (last.empty()) return std::nullopt;
+  return std::move(last.front());
 }
 
 ItemList carried_items(const std::vector<WorkSession>& closed) {

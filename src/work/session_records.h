@@ -19,13 +19,17 @@ struct StoredSession {
 Result<std::optional<StoredSession>> read_session(Store& store, std::string_view id);
 
 // Open sessions of a place, the newest first.
-Result<std::vector<StoredSession>> read_open_sessions(Store& store, const WorkPlace& place);
+Result<std::vector<StoredSession>> read_open_sessions(Store& store, const WorkPlace& place,
+                                                      std::size_t most = 20);
 Result<std::optional<WorkSession>> newest_open_session(Store& store, const WorkPlace& place);
 
 // The last sessions of the project that were closed, the newest first: five at most, and none that
 // was closed more than 14 days ago.
 Result<std::vector<WorkSession>> read_closed_sessions(Store& store, const std::string& project,
                                                       Timestamp now);
+// The newest one, however old.
+Result<std::optional<WorkSession>> read_last_closed_session(Store& store,
+                                                            const std::string& project);
 inline constexpr std::size_t kCarriedSessions = 5;
 inline constexpr std::int64_t kCarriedUs = 14LL * 86'400 * 1'000'000;
 

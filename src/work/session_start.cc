@@ -117,6 +117,48 @@ void add_checkpoints(StartedSession& started, const WorkPlace& place, Clock& clo
   }
 }
 
+// The items of the session that somebody asks for, however old it is.
+Result<ItemList> items_to_carry(Store& store, const std::string& project,
+                                const std::vector<WorkSession>& closed,
+                                const std::optional<std::string>& carry_from) {
+  ItemList carried = carried_items(closed);
+  if (!carry_from) return carried;
+  SKEIN_TRY(check_session_id(*carry_from));
+  SKEIN_ASSIGN(const auto stored, read_session(store, *carry_from));
+  if (!stored) return fail(ErrorCode::kNotFound, "there is no working session " + *carry_from);
+  if (stored->session.project != project) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("session {} is one of project {}, not of {}", *carry_from,
+                            quote(stored->session.project), quote(project)));
+  }
+  return merge(std::move(carried), {stored->session.items, {}});
+}
+
+// What the project's last session left that the workspace does not have.
+Result<std::optional<LeftBehind>> find_left_behind(Store& store, const std::string& project,
+                                                   const ItemList& list) {
+  SKEIN_ASSIGN(const auto last, read_last_closed_session(store, project));
+  if (!last) return std::nullopt;
+  LeftBehind left{last->id, last->closed_at, 0};
+  for (const WorkItem& item : shown_items(last->items)) {
+    const bool is_here = std::any_of(list.items.begin(), list.items.end(),
+                                     [&item](const WorkItem& own) { return own.id == item.id; });
+    if (item.status == ItemStatus::kOpen && !is_here) ++left.open;
+  }
+  if (left.open == 0) return std::nullopt;
+  return left;
+}
+
+// Others of this place that are open; old ones are counted, unless all are asked for.
+void keep_recent(StartedSession& started, bool all, Timestamp now) {
+  std::erase_if(started.unclosed,
+                [&](const WorkSession& other) { return other.id == started.session.id; });
+  if (all) return;
+  started.older_unclosed = std::erase_if(started.unclosed, [now](const WorkSession& other) {
+    return other.started_at.us < now.us - kStaleSessionUs;
+  });
+}
+
 }  // namespace
 
 Result<StartedSession> WorkSessions::start(const StartSession& request) {
@@ -133,20 +175,23 @@ Result<StartedSession> WorkSessions::start(const StartSession& request) {
     stored.session.head = started.repository->head;
     stored.session.initial_commit = started.repository->head;
   }
+  if (!request.extra.empty()) stored.session.extra = request.extra;
   started.session = stored.session;
 
-  const ItemList carried = carried_items(closed);
+  SKEIN_ASSIGN(const ItemList carried, items_to_carry(store_, project, closed, request.carry_from));
   SKEIN_TRY(note_project(store_, project, carried.items));
   const ItemList list = merge_into_workspace(store_, place_, carried, started.warnings);
   SKEIN_TRY(add_items(started, store_, place_, list, request.max_items, now));
   add_checkpoints(started, place_, clock_);
+  if (closed.empty() && !request.carry_from) {
+    SKEIN_ASSIGN(started.left_behind, find_left_behind(store_, project, list));
+  }
   if (!closed.empty()) {
     started.last = std::move(closed.front());
     started.last->items.clear();
   }
-  SKEIN_ASSIGN(started.unclosed, unclosed());
-  std::erase_if(started.unclosed,
-                [&](const WorkSession& other) { return other.id == started.session.id; });
+  SKEIN_ASSIGN(started.unclosed, unclosed(kMaxUnclosedSessions));
+  keep_recent(started, request.all_unclosed, now);
   SKEIN_TRY(write_started(store_, stored));
   return started;
 }
@@ -158,8 +203,8 @@ Result<std::optional<WorkSession>> WorkSessions::get(std::string_view id) {
   return std::move(stored->session);
 }
 
-Result<std::vector<WorkSession>> WorkSessions::unclosed() {
-  SKEIN_ASSIGN(auto stored, read_open_sessions(store_, place_));
+Result<std::vector<WorkSession>> WorkSessions::unclosed(std::size_t most) {
+  SKEIN_ASSIGN(auto stored, read_open_sessions(store_, place_, most));
   std::vector<WorkSession> sessions;
   for (StoredSession& one : stored) sessions.push_back(std::move(one.session));
   return sessions;

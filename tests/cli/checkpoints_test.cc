@@ -98,13 +98,19 @@ TEST(CheckpointCommands, ResumeShowsWhatIsNeededToGoOn) {
   EXPECT_EQ(json.at("open_items").as_array().size(), 1u);
 }
 
-TEST(CheckpointCommands, ResumeRefusesAPartOfSeveralIdsAndNamesThem) {
+TEST(CheckpointCommands, ResumeTakesTheNewestOfSeveralAndNamesThem) {
   const Workspace workspace;
-  workspace.run({"checkpoint", "login-page"});
-  workspace.run({"checkpoint", "login-form"});
-  const Ran ambiguous = workspace.run({"resume", "login"});
-  EXPECT_EQ(ambiguous.code, 4) << ambiguous;
-  EXPECT_THAT(ambiguous.err, AllOf(HasSubstr("login-page"), HasSubstr("login-form")));
+  const std::string put = R"(","type":"checkpoint","created_at":"2026-01-0)";
+  for (const std::string day : {"1", "2"}) {
+    const std::string id = "T-2026010" + day + "-000000-login-" + day;
+    workspace.write("workspace/threads/" + id + ".json",
+                    R"({"thread_id":")" + id + put + day + R"(T00:00:00Z"})");
+  }
+  const Ran several = workspace.run({"resume", "login"});
+  EXPECT_EQ(several.code, 0) << several;
+  EXPECT_THAT(several.out, HasSubstr("checkpoint  T-20260102-000000-login-2\n"));
+  EXPECT_THAT(several.err, AllOf(HasSubstr("login-1"), HasSubstr("newest")));
+  EXPECT_EQ(workspace.run({"checkpoint", "--update", "login", "--tag", "t"}).code, 4);
   EXPECT_EQ(workspace.run({"resume", "nothing"}).code, 3);
   EXPECT_EQ(Workspace().run({"resume"}).code, 3);
 }
@@ -215,10 +221,13 @@ TEST(CheckpointCommands, ImportTakesThoseOfAnotherWorkspaceOnceAndWithoutCredent
   there.write("workspace/checkpoints/email-fix.json",
               R"({"task_id":"email-fix","created_at":"2025-12-01T10:00:00Z","summary":"Fixed",)"
               R"("notes":"kept"})");
+  there.write("workspace/threads/handoff.json", "{}");
+  there.write("workspace/threads/" + id + ".changeset.json", "{}");
   const Workspace here;
   const Ran first = here.run({"import", there.path().string(), "--json"});
   EXPECT_EQ(first.code, 0) << first;
   EXPECT_EQ(first.json().at("checkpoints").at("imported").as_int64(), 3);
+  EXPECT_EQ(first.json().at("checkpoints").at("unreadable").as_int64(), 0);
   EXPECT_EQ(first.json().at("checkpoints").at("redacted").as_int64(), 1);
   const auto again = here.run({"import", there.path().string(), "--json"}).json();
   EXPECT_EQ(again.at("checkpoints").at("imported").as_int64(), 0);
@@ -229,6 +238,18 @@ TEST(CheckpointCommands, ImportTakesThoseOfAnotherWorkspaceOnceAndWithoutCredent
   EXPECT_THAT(here.read("workspace/threads/INDEX.md"), HasSubstr("3 in all"));
   here.write("workspace/threads/" + id + ".json", "{}");
   EXPECT_EQ(here.run({"import", there.path().string()}).code, 4);
+}
+
+TEST(CheckpointCommands, ImportTakesThoseOfAnArchive) {
+  const Workspace there;
+  const std::string id = "T-20260101-000000-old";
+  there.write("workspace/threads/archive/2026-01/" + id + ".json",
+              R"({"thread_id":")" + id + R"(","created_at":"2026-01-01T00:00:00Z"})");
+  const Workspace here;
+  const Ran taken = here.run({"import", there.path().string(), "--json"});
+  EXPECT_EQ(taken.code, 0) << taken;
+  EXPECT_EQ(taken.json().at("checkpoints").at("imported").as_int64(), 1);
+  EXPECT_EQ(here.run({"checkpoint", "show", "old"}).code, 0);
 }
 
 TEST(CheckpointCommands, CleanupPurgesOldAutomaticOnesAndSaysSoFirst) {

@@ -36,7 +36,9 @@ void write_foreign_folder(const Workspace& workspace) {
                   "{\"agentId\":\"bob\",\"createdAt\":\"2025-02-01T00:00:00.000Z\","
                   "\"updatedAt\":\"2025-02-01T00:00:00.000Z\"}\n");
   workspace.write("old/bob/embeddings.jsonl", "{}\n");
-  workspace.write("old/usage.jsonl", "{}\n");
+  workspace.write("old/usage.jsonl",
+                  "{\"timestamp\":\"2025-01-01T00:03:00.000Z\",\"agentId\":\"alice\","
+                  "\"inputTokens\":7}\n");
 }
 
 std::map<std::string, std::string> contents_of(const fs::path& folder) {
@@ -115,7 +117,12 @@ TEST_P(Importing, ImportsNothingTheSecondTimeAndSaysSo) {
   const auto before = workspace_.run({"export", "--all"}).out;
   const Ran again = workspace_.run({"import", "old"});
   EXPECT_EQ(again.code, 0) << again;
-  EXPECT_EQ(again.out, "0 imported (0 events), 2 already there, 0 new events for 0 existing\n");
+  EXPECT_EQ(again.out,
+            "KIND           FOUND  TAKEN  ALREADY THERE  LEFT OUT  WHY\n"
+            "threads        2      0      2              0         -\n"
+            "events         3      0      3              0         -\n"
+            "usage records  1      0      1              0         -\n"
+            "nothing changed\n");
   EXPECT_EQ(workspace_.run({"export", "--all"}).out, before);
 }
 

@@ -90,7 +90,7 @@ TEST_P(RunCommands, CtrlCStopsTheRunAndTheThreadSaysSo) {
   ASSERT_TRUE(running.read_line());
   running.signal(SIGINT);
   const Ran ran = running.finish();
-  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_EQ(ran.signal, SIGINT) << ran;  // a shell calls that 130
   EXPECT_THAT(workspace_.texts(only_thread()), ElementsAre("word\n", "(stopped by user)"));
   EXPECT_EQ(status_of(newest_run()), "interrupted");
 }

@@ -5,6 +5,7 @@
 
 #include <boost/json/parse.hpp>
 #include <filesystem>
+#include <fstream>
 
 #include "program.h"
 #include "support/temp_dir.h"
@@ -155,6 +156,61 @@ TEST_F(TrustCommand, ShowsADiffOfWhatIsAllowed) {
   EXPECT_THAT(ran.out, AllOf(HasSubstr("agent:helper (changed"),
                              HasSubstr("- runs the program \"./engine.sh\""),
                              HasSubstr("+ runs the program \"./other.sh\"")));
+}
+
+TEST_F(TrustCommand, FileInTheEnvironmentOfTheEngineIsCovered) {
+  workspace_.write("agents/helper/agent.json", R"({"engine":"claude-code","options":
+      {"program":"./engine.sh","environment":{"BASH_ENV":"./env.sh"}}})");
+  workspace_.write("env.sh", "true\n");
+  trust();
+  EXPECT_TRUE(executes()) << last_;
+  workspace_.write("env.sh", "touch more\n");
+  EXPECT_FALSE(executes());
+  EXPECT_THAT(last_.err, HasSubstr("env.sh"));
+}
+
+TEST_F(TrustCommand, ProgramWithoutEndIsRefused) {
+  write_agent("helper", "./endless");
+  fs::create_symlink("/proc/self/pagemap", workspace_.path() / "endless");
+  EXPECT_FALSE(executes());
+  EXPECT_THAT(last_.err, HasSubstr("cannot be trusted"));
+}
+
+TEST_F(TrustCommand, ShowsBoundsThatGo) {
+  const std::string before = R"({"engine":"openai","model":"a","titleModel":"b",
+      "limits":{"costUsd":1,"turns":3},"capabilities":{"allow":["fs__read*"],"confirm":["fs__*"],
+      "mcpServers":{"fs":{"command":"/bin/true"}}}})";
+  workspace_.write("agents/bound/agent.json", before);
+  trust();
+  workspace_.write("agents/bound/agent.json", R"({"engine":"openai","model":"c",
+      "capabilities":{"mcpServers":{"fs":{"command":"/bin/true"}}}})");
+  const Ran ran = workspace_.run({"trust", "--print"});
+  for (const char* line :
+       {"- may call only the tools \"fs__read*\"", "- asks a person before it calls the tools",
+        "- a run is limited to 3 turns, 1 USD", "+ a run is limited to 50 turns",
+        "- uses the model \"a\"", "+ uses the model \"c\"", "- makes titles with the model"}) {
+    EXPECT_THAT(ran.out, HasSubstr(line));
+  }
+}
+
+TEST_F(TrustCommand, FolderThatBecomesALinkOutsideIsInactive) {
+  const TempDir elsewhere;
+  const auto write_engine = [](const fs::path& folder) {
+    std::ofstream(folder / "run.sh") << "#!/bin/sh\ntrue\n";
+    fs::permissions(folder / "run.sh", fs::perms::owner_all);
+  };
+  fs::create_directory(workspace_.path() / "work");
+  write_engine(workspace_.path() / "work");
+  write_engine(elsewhere.path());
+  workspace_.write("agents/helper/agent.json",
+                   R"({"engine":"claude-code","folder":"work","options":{"program":"./run.sh"}})");
+  trust();
+  fs::remove_all(workspace_.path() / "work");
+  fs::create_directory_symlink(elsewhere.path(), workspace_.path() / "work");
+  executes();
+  EXPECT_THAT(last_.err, HasSubstr("changed since it was trusted"));
+  const Ran ran = workspace_.run({"trust", "--print"});
+  EXPECT_THAT(ran.out, HasSubstr("+ works in the folder \"" + elsewhere.path().string()));
 }
 
 TEST_F(TrustCommand, RevokeTakesEffect) {

@@ -76,7 +76,8 @@ void expect_everything(const boost::json::value& said, bool modern) {
   for (const auto& [uri, text] : said.at("read").as_object()) {
     EXPECT_FALSE(text.as_string().empty()) << uri;
   }
-  EXPECT_THAT(texts(said.at("prompts")), ElementsAre("start_session", "close_session", "hand_off"));
+  EXPECT_THAT(texts(said.at("prompts")),
+              ElementsAre("start_session", "close_session", "hand_off", "checkpoint", "search"));
   EXPECT_THAT(std::string(said.at("prompt").as_string()), HasSubstr("Write the release notes"));
   EXPECT_THAT(texts(said.at("completed")),
               Contains(std::string(said.at("conversation").as_string())));

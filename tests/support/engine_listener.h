@@ -31,8 +31,15 @@ class EngineListener : public EngineSink {
     return tell((result.is_error ? "error " : "result ") + call.name + " " + result.text);
   }
 
+  void on_spent(const EngineUsage& usage, std::string_view model) override {
+    spent.push_back(usage);
+    spent_on = model;
+  }
+
   std::string text;
   std::string thinking;
+  std::vector<EngineUsage> spent;  // on attempts that failed
+  std::string spent_on;            // the last model of these
   std::vector<std::string> told;
   std::function<bool()> go_on;  // asked after each; none: always
 

@@ -56,6 +56,32 @@ TEST(ToolNames, FitWhatEveryModelTakesAndStayApart) {
   EXPECT_NE(tool_name("server", long_tool), tool_name("server", long_tool + "y"));
 }
 
+TEST(ToolNames, InAllowAreThoseOfBuiltInToolsOrOfServers) {
+  const std::vector<std::string> servers = {"files", "a.b", std::string(80, 'x')};
+  for (const std::string& name :
+       {std::string("recall"), std::string("resolve_work_item"), std::string("re*"),
+        std::string("*"), std::string("files__read"), std::string("files__*"), std::string("fil*"),
+        std::string("a_b__c"), tool_name(std::string(80, 'x'), "read")}) {
+    EXPECT_TRUE(may_name_tool(name, servers)) << name;
+  }
+  for (const char* name : {"recal", "work_items", "file__read", "files_read", "files", "a.b__c",
+                           "fish*", "files_x*", ""}) {
+    EXPECT_FALSE(may_name_tool(name, servers)) << name;
+  }
+}
+
+TEST(AgentTools, WarnOfNamesInAllowThatNoServerOffers) {
+  ToolServers servers;
+  std::vector<std::string> warnings;
+  const auto box = make_tool_box(
+      agent_with({.servers = {odd_server("odd", {"paged"})},
+                  .allow = {"odd__nothing", "odd__*", "shout", "odd__no*"}}),
+      {shouting()}, servers, [&](std::string_view line) { warnings.emplace_back(line); });
+  names(*box);
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("\"tester\""), HasSubstr("\"odd__nothing\"")),
+                                    HasSubstr("\"odd__no*\"")));
+}
+
 TEST(AgentTools, AreThoseOfAllServersAndBuiltInOnesUnderNamesOfTheirOwn) {
   ToolServers servers;
   const auto box =

@@ -88,6 +88,15 @@ TEST(AnthropicEngine, CountsTokensOfTheCache) {
   EXPECT_EQ(turn.usage.cache_read_tokens, 100);
 }
 
+TEST(AnthropicEngine, TellsWhatAResponseHasCostThatWasCutOff) {
+  ApiEngine engine("anthropic", R"([{"content": ["This is text that ends in the mid"],
+      "usage": {"input_tokens": 10, "cache_read_input_tokens": 100}, "cut_after": 4}])");
+  EXPECT_TRUE(fails(engine.ask(R"("prices": {"input": 1000000})"), ErrorCode::kIo, {"cut"}));
+  ASSERT_EQ(engine.listener.spent.size(), 1U);
+  EXPECT_EQ(engine.listener.spent[0].input_tokens, 10);
+  EXPECT_EQ(engine.listener.spent[0].cache_read_tokens, 100);
+}
+
 TEST(AnthropicEngine, DoesNotThinkAnewBetweenToolsAndTheResponse) {
   const std::string thinking = R"("request": {"thinking": {"type": "enabled"}, "top_k": 3})";
   EngineRequest request = asking("Hello?");

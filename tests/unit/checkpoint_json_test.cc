@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "core/json.h"
 #include "skein/checkpoints.h"
 #include "support/expect.h"
 #include "support/git_sandbox.h"
@@ -108,7 +109,30 @@ TEST(CheckpointJson, SaysWhatIsWrongWithWhatIsNone) {
   refused(R"({"thread_id": 7, "created_at": "2026-01-23T14:30:52Z"})", "thread_id");
   refused(R"({"thread_id": "T-1"})", "created_at");
   refused(R"({"thread_id": "T-1", "created_at": "yesterday"})", "created_at");
-  refused(R"({"thread_id": "T-1", "created_at": "2026-01-23T14:30:52Z", "type": "x"})", "type");
+}
+
+TEST(CheckpointJson, KeepsTheTypesOfOtherPrograms) {
+  const std::string json =
+      R"({"thread_id": "T-1", "created_at": "2026-01-23T14:30:52Z", "type": "task"})";
+  const Checkpoint task = must(parse_checkpoint(json));
+  EXPECT_EQ(task.type, CheckpointType::kOther);
+  EXPECT_EQ(type_name(task), "task");
+  EXPECT_THAT(round_trip(json), HasSubstr("\"type\": \"task\""));
+}
+
+TEST(CheckpointJson, KeepsWhatUncommittedFilesAreKnownBy) {
+  const auto with = [](const std::string& value) {
+    return R"({"thread_id": "T-1", "created_at": "2026-01-23T14:30:52Z", "git": {"uncommitted": )" +
+           value + "}}";
+  };
+  const Checkpoint read = must(parse_checkpoint(with(R"({"a \"b\".txt": "absent"})")));
+  ASSERT_EQ(read.git->uncommitted->size(), 1u);
+  EXPECT_EQ(read.git->uncommitted->front().path, "a \"b\".txt");
+  EXPECT_THAT(to_json(read), HasSubstr(R"("a \"b\".txt": "absent")"));
+  for (const std::string other : {"true", "[1]", R"({"a": 7})"}) {
+    EXPECT_FALSE(must(parse_checkpoint(with(other))).git->uncommitted) << other;
+    EXPECT_THAT(round_trip(with(other)), HasSubstr("\"uncommitted\": " + other));
+  }
 }
 
 TEST(WorkerStates, FollowTheirMachine) {
@@ -135,7 +159,7 @@ TEST(WorkerStates, FollowTheirMachine) {
   EXPECT_TRUE(fails(parse_worker_state("done"), ErrorCode::kInvalid, {"verifying", "done"}));
 }
 
-TEST(Slugs, AreLowerCaseAsciiWords) {
+TEST(Slugs, AreLowerCaseWordsInAsciiWhereThatCanBe) {
   for (const auto& [title, slug] : std::vector<std::pair<std::string, std::string>>{
            {"mrr-report", "mrr-report"},
            {"MRR Report Jan 2026", "mrr-report-jan-2026"},
@@ -146,8 +170,13 @@ TEST(Slugs, AreLowerCaseAsciiWords) {
            {"Исправить вход", "ispravit-vkhod"},
            {"Ελληνικά", "ellinika"},
            {"it's don’t", "its-dont"},
-           {"修复 login 错误", "login"},
-           {"修复登录", "checkpoint"},
+           {"修复 login 错误", "修复-login-错误"},
+           {"修复登录", "修复登录"},
+           {"ログインを直した", "ログインを直した"},
+           {"로그인 수정", "로그인-수정"},
+           {"लॉगिन ठीक", "लॉगिन-ठीक"},
+           {"إصلاح الدخول", "إصلاح-الدخول"},
+           {"תיקון \u202Eכניסה", "תיקון-כניסה"},
            {"🎉🎉", "checkpoint"},
            {"", "checkpoint"},
            {"../../etc/passwd", "etc-passwd"},
@@ -163,6 +192,11 @@ TEST(Slugs, AreCutAtTheEndOfAWord) {
       checkpoint_slug("one two three four five six seven eight nine ten eleven twelve");
   EXPECT_EQ(slug, "one-two-three-four-five-six-seven-eight-nine-ten");
   EXPECT_EQ(checkpoint_slug(std::string(500, 'x')), std::string(48, 'x'));
+  std::string long_title;
+  for (int i = 0; i < 20; ++i) long_title += "a修";
+  const std::string cut = checkpoint_slug(long_title);
+  EXPECT_EQ(cut.size(), 48u);
+  EXPECT_TRUE(valid_utf8(cut));
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ class ClaudeCodeEngine : public testing::Test {
   static std::string print(const std::string& line) { return "echo '" + line + "'\n"; }
   std::string written(const char* name) const { return get_file(folder_.path() / name); }
 
+  static EngineRequest resuming() {
+    EngineRequest request = asking("x");
+    request.session_id = kKnown;
+    return request;
+  }
   Result<EngineTurn> run(const EngineRequest& request, std::stop_token stop = {}) {
     return engine_->run(request, listener_, stop);
   }
@@ -171,12 +176,64 @@ TEST_F(ClaudeCodeEngine, RejectsABaseUrlThatIsNone) {
   }
 }
 
-TEST_F(ClaudeCodeEngine, DoesNotStartAnewOnceTheSessionBegan) {
-  EngineRequest request = asking("x");
-  request.session_id = kKnown;
-  EXPECT_TRUE(fails(run(with("echo x >> tries\n" + print(kInit) + "exit 3\n", request)),
-                    ErrorCode::kIo, {"exit code 3"}));
+TEST_F(ClaudeCodeEngine, StartsAnewAlsoWhenTheSessionDiesAfterItsInitLine) {
+  for (const std::string& end :
+       {std::string("exit 3\n"),
+        print(R"({"type":"result","subtype":"error_during_execution","is_error":true,)"
+              R"("errors":["No conversation found with session ID: gone"]})"),
+        print(R"({"type":"assistant","message":{"model":"<synthetic>","content":[)"
+              R"({"type":"text","text":"API Error: 400"}]}})") +
+            print(
+                R"({"type":"result","subtype":"success","is_error":true,)"
+                R"("api_error_status":400,"result":"API Error: 400 tool_use without result"})")}) {
+    listener_ = {};
+    fs::remove(folder_.path() / "tries");
+    const auto turn =
+        run(with("cat > prompt; case \"$*\" in *--resume*) echo x >> tries\n" + print(kInit) + end +
+                     "exit 1;; esac\n" + print(kInit) + print(kResult),
+                 resuming()));
+    EXPECT_EQ(must(turn).text, "Fine.") << end;
+    EXPECT_EQ(written("tries"), "x\n") << end;
+    EXPECT_THAT(listener_.told, ElementsAre("text Fine.")) << end;
+  }
+}
+
+TEST_F(ClaudeCodeEngine, DoesNotStartAnewOnceTheSessionHasSaidSomething) {
+  const std::string said =
+      R"({"type":"assistant","message":{"content":[{"type":"text","text":"Well,"}]}})";
+  EXPECT_TRUE(
+      fails(run(with("echo x >> tries\n" + print(kInit) + print(said) + "exit 3\n", resuming())),
+            ErrorCode::kIo, {"exit code 3"}));
   EXPECT_EQ(written("tries"), "x\n");
+}
+
+TEST_F(ClaudeCodeEngine, DoesNotStartAnewForWhatWouldBeTheSameInANewSession) {
+  for (const char* end :
+       {R"({"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":3})",
+        R"({"type":"result","subtype":"success","is_error":true,"api_error_status":401})",
+        R"({"type":"result","subtype":"success","is_error":true,"api_error_status":529})"}) {
+    fs::remove(folder_.path() / "tries");
+    EXPECT_FALSE(run(with("echo x >> tries\n" + print(kInit) + print(end), resuming()))) << end;
+    EXPECT_EQ(written("tries"), "x\n") << end;
+  }
+}
+
+TEST_F(ClaudeCodeEngine, TellsWhatATurnHasCostThatFailed) {
+  EXPECT_TRUE(fails(
+      run(with(
+          print(kInit) +
+          print(
+              R"({"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":3,)"
+              R"("total_cost_usd":0.25,"usage":{"input_tokens":10,"cache_creation_input_tokens":5,)"
+              R"("cache_read_input_tokens":100,"output_tokens":7}})"))),
+      ErrorCode::kIo, {"error_max_turns"}));
+  ASSERT_EQ(listener_.spent.size(), 1U);
+  EXPECT_EQ(listener_.spent[0].turns, 3);
+  EXPECT_EQ(listener_.spent[0].cost_usd, 0.25);
+  EXPECT_EQ(listener_.spent[0].input_tokens, 15);
+  EXPECT_EQ(listener_.spent[0].cache_read_tokens, 100);
+  EXPECT_EQ(listener_.spent[0].output_tokens, 7);
+  EXPECT_EQ(listener_.spent_on, "m");
 }
 
 TEST_F(ClaudeCodeEngine, TellsWhatTheProgramSaidWhenItEndsWithoutAResult) {

@@ -333,10 +333,14 @@ TEST(HostileRepository, RunsNothingOfItsSubmodules) {
   outer.run({"submodule", "--quiet", "add", inner.path().string(), "sub"});
   outer.run({"commit", "--quiet", "-m", "with a submodule"});
   git(outer.path() / "sub", {"config", "core.fsmonitor", trap.program().string()});
+  git(outer.path() / "sub", {"config", "filter.evil.clean", trap.program().string()});
+  put_file(outer.path() / ".git/modules/sub/info/attributes", "*.txt filter=evil\n");
   put_file(outer.path() / "sub/a.txt", "2");
   outer.run({"config", "-f", ".gitmodules", "submodule.sub.ignore", "none"});
   ask_everything(outer.path(), first);
   ask_everything(outer.path() / "sub", first);
+  EXPECT_THAT(must(must(Repository::find(outer.path().string()))->state()).changed_files,
+              UnorderedElementsAre(".gitmodules", "sub/a.txt"));
   EXPECT_FALSE(trap.sprung()) << trap.text();
   run_unprotected(outer.path(), {"status"});
   EXPECT_TRUE(trap.sprung());

@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
+using testing::UnorderedElementsAre;
 
 Repository repository_of(const fs::path& folder) {
   auto found = must(Repository::find(folder.string()));
@@ -65,7 +66,7 @@ TEST(Repository, TellsBranchHeadRemoteAndChanges) {
   put_file(sandbox.path() / "tief\n\"ä\".txt", "");
   state = must(repository.state());
   EXPECT_TRUE(state.dirty());
-  EXPECT_THAT(state.changed_files, ElementsAre("a file.txt", "new/", "tief\n\"ä\".txt"));
+  EXPECT_THAT(state.changed_files, ElementsAre("a file.txt", "new/x", "tief\n\"ä\".txt"));
 }
 
 TEST(Repository, LeavesOutWhatIsSetApart) {
@@ -125,6 +126,43 @@ TEST(Repository, InASubmoduleIsTheSubmodulesAndTheOuterSeesItsNewCommits) {
   EXPECT_FALSE(must(repository_of(outer.path()).state()).dirty());
   commit_file(outer.path() / "sub", "a", "2", "inner second");
   EXPECT_THAT(must(repository_of(outer.path()).state()).changed_files, ElementsAre("sub"));
+}
+
+TEST(Repository, SeesWhatIsUncommittedInItsSubmodules) {
+  const GitSandbox deep;
+  const GitSandbox inner;
+  const GitSandbox outer;
+  deep.commit("d", "1", "deep");
+  inner.commit("a", "1", "inner");
+  inner.run({"submodule", "--quiet", "add", deep.path().string(), "deep"});
+  inner.run({"commit", "--quiet", "-m", "with a submodule"});
+  outer.commit("b", "1", "outer");
+  outer.run({"submodule", "--quiet", "add", inner.path().string(), "lib/sub"});
+  outer.run({"submodule", "--quiet", "update", "--init", "--recursive"});
+  outer.run({"commit", "--quiet", "-m", "with a submodule"});
+  EXPECT_FALSE(must(repository_of(outer.path()).state()).dirty());
+  put_file(outer.path() / "lib/sub/a", "2");
+  put_file(outer.path() / "lib/sub/new/x", "");
+  put_file(outer.path() / "lib/sub/deep/d", "2");
+  const RepositoryState state = must(repository_of(outer.path()).state());
+  EXPECT_TRUE(state.dirty());
+  EXPECT_THAT(state.changed_files,
+              UnorderedElementsAre("lib/sub/a", "lib/sub/new/x", "lib/sub/deep/d"));
+}
+
+TEST(Repository, LooksForNoSubmoduleOutsideOrWhereNoneIs) {
+  const GitSandbox elsewhere;
+  elsewhere.commit("a", "1", "elsewhere");
+  put_file(elsewhere.path() / "a", "2");
+  const GitSandbox sandbox;
+  put_file(sandbox.path() / ".gitmodules",
+           "[submodule \"one\"]\n\tpath = ../" + elsewhere.path().filename().string() +
+               "\n[submodule \"two\"]\n\tpath = link\n[submodule \"three\"]\n\tpath = plain\n");
+  std::filesystem::create_directory_symlink(elsewhere.path(), sandbox.path() / "link");
+  put_file(sandbox.path() / "plain/file", "1");
+  sandbox.run({"add", "--all"});
+  sandbox.run({"commit", "--quiet", "-m", "first"});
+  EXPECT_FALSE(must(repository_of(sandbox.path()).state()).dirty());
 }
 
 TEST(Repository, ListsTheCommitsSinceAPointNewestFirst) {

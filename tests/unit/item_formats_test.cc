@@ -137,6 +137,43 @@ TEST(ItemFormats, OneIdIsOneItemHoweverOftenItIsListed) {
                              R"({"id":"t-1","note":"said otherwise","status":"open"}])");
   ASSERT_THAT(list.items, SizeIs(1));
   EXPECT_EQ(list.items[0].text, "original");
+  EXPECT_EQ(list.items[0].extra.text(), R"({"notes":["said otherwise"]})");
+}
+
+TEST(ItemFormats, UnwrapsAnItemWhoseTextIsAnItem) {
+  const std::string inner =
+      R"({"id":"t-abc","note":"the \"text\"","status":"open","created_at":"2026-01-01T00:00:00.000Z"})";
+  const std::string wrapped = R"({"id":"t-99999999","text":)" + json_text(inner) +
+                              R"(,"status":"open","created_at":"2026-02-01T00:00:00.000Z"})";
+  for (const std::string& entry :
+       {wrapped, json_text(wrapped), R"({"id":"t-1","text":)" + json_text(wrapped) + "}"}) {
+    const WorkItem item = read_one(entry);
+    EXPECT_EQ(item.id, "t-abc") << entry;
+    EXPECT_EQ(item.text, "the \"text\"") << entry;
+    EXPECT_EQ(item.created_at.str(), "2026-01-01T00:00:00.000Z") << entry;
+  }
+}
+
+TEST(ItemFormats, AWrapperThatIsResolvedResolvesWhatIsInside) {
+  const WorkItem item =
+      read_one(R"({"id":"t-1","text":"{\"id\":\"t-abc\",\"text\":\"inner\",\"status\":\"open\"}",)"
+               R"("status":"resolved","resolution_note":"done"})");
+  EXPECT_EQ(item.id, "t-abc");
+  EXPECT_EQ(item.status, ItemStatus::kResolved);
+  EXPECT_EQ(item.resolution_note, "done");
+}
+
+TEST(ItemFormats, TimesArePassedOnAsTheyWereWritten) {
+  const std::string json =
+      R"({"id":"t-1","text":"T","status":"resolved","created_at":"2026-02-09T18:12:01+01:00",)"
+      R"("resolved_at":"2026-02-10T08:00:00Z"})";
+  EXPECT_EQ(to_json(read_one(json)), json);
+  EXPECT_EQ(read_one(json).created_at.str(), "2026-02-09T17:12:01.000Z");
+}
+
+TEST(ItemFormats, LeavesOffTheIdOfAnEarlierItem) {
+  EXPECT_EQ(read_one(R"("t-489d9c6c: actual text")").text, "actual text");
+  EXPECT_EQ(read_one(R"("t-bed: folding")").text, "t-bed: folding");
 }
 
 TEST(ItemFormats, TheExampleOfTheFileRoundTripsToTheByte) {
@@ -189,6 +226,30 @@ TEST(ProjectStates, MayHaveNotesOfSeveralWordsAndNoName) {
   EXPECT_THAT(state->done, IsEmpty());
   EXPECT_FALSE(parse_project_state("the PROJECT STATE: x"));
   EXPECT_EQ(parse_project_state("PROJECT STATE: all quiet")->project, "all quiet");
+}
+
+TEST(ProjectStates, AreReadAsPeopleWriteThem) {
+  const auto done = [](std::string_view text) { return parse_project_state(text)->done; };
+  EXPECT_THAT(done("PROJECT STATE: P: OD-1done,OD-2done"), ElementsAre("OD-1", "OD-2"));
+  EXPECT_THAT(done("PROJECT STATE: P: OD-1✓ OD-2 ✅ OD-3✔️"), ElementsAre("OD-1", "OD-2", "OD-3"));
+  EXPECT_THAT(done("PROJECT STATE: P: OD-1Done; OD-2 DONE (OD-3 done)"),
+              ElementsAre("OD-1", "OD-2", "OD-3"));
+  EXPECT_THAT(done("PROJECT STATE: p: od-1done od-2✓"), ElementsAre("OD-1", "OD-2"));
+
+  const auto state = parse_project_state("PROJECT STATE: P: OD-1→write tests, OD-2~almost");
+  ASSERT_THAT(state->next, SizeIs(1));
+  EXPECT_EQ(state->next[0].text, "write tests");
+  EXPECT_EQ(state->notes.at(0).text, "almost");
+}
+
+TEST(ProjectStates, ANameMayHaveAColonAndANoteWordsLikeKeys) {
+  EXPECT_EQ(parse_project_state("PROJECT STATE: Billing: phase 2: OD-1done")->project,
+            "Billing: phase 2");
+  const auto state = parse_project_state("PROJECT STATE: p: od-2~waits for phase-2 work od-3->go");
+  ASSERT_THAT(state->notes, SizeIs(1));
+  EXPECT_EQ(state->notes[0].text, "waits for phase-2 work");
+  ASSERT_THAT(state->next, SizeIs(1));
+  EXPECT_EQ(state->next[0].key, "OD-3");
 }
 
 }  // namespace

@@ -76,6 +76,22 @@ TEST(Merging, SameIdWithAnotherTextIsOneItemWithTheOriginalText) {
   ASSERT_THAT(merged.items, SizeIs(1));
   EXPECT_EQ(merged.items[0].text, "original");
   EXPECT_EQ(merged.items[0].created_at, at(1));
+  EXPECT_EQ(merged.items[0].extra.text(), R"({"notes":["a longer note about it"]})");
+}
+
+TEST(Merging, KeepsEveryTextOfAnIdHoweverListsAreGrouped) {
+  const ItemList a = list_of({open_item("t-1", "one", 1)});
+  const ItemList b = list_of({open_item("t-1", "two", 2)});
+  const ItemList c = list_of({open_item("t-1", "three", 3)});
+  EXPECT_EQ(merge(merge(a, b), c), merge(a, merge(c, b)));
+  EXPECT_EQ(merge(merge(c, b), a).items[0].extra.text(), R"({"notes":["three","two"]})");
+}
+
+TEST(Merging, TakesTextsForEqualThatDifferInPunctuationOrAStaleId) {
+  const ItemList merged = merge(list_of({open_item("t-1", "Fix the Bug.", 1)}),
+                                list_of({resolved_item("t-2", "t-489d9c6c: fix the bug", 2, 5)}));
+  EXPECT_EQ(merged.items[0].status, ItemStatus::kResolved);
+  EXPECT_THAT(shown_items(merged.items), SizeIs(1));
 }
 
 TEST(Merging, CreationAndSourceSessionSurvive) {
@@ -224,43 +240,6 @@ TEST(MergingLaws, NothingIsLostAndNothingResolvedComesBack) {
       }
     }
   }
-}
-
-// --- Near-duplicates ---
-
-bool alike(const std::string& a, const std::string& b) {
-  return near_duplicate(a, {open_item("t-1", b, 1)}) != nullptr;
-}
-
-TEST(NearDuplicates, AreTextsWithNearlyTheSameWords) {
-  EXPECT_TRUE(alike("Fix the login bug", "fix login bug"));
-  EXPECT_TRUE(alike("Fix the login bug!", "FIX  THE LOGIN BUG"));
-  EXPECT_TRUE(alike("Исправить ошибку входа", "исправить ОШИБКУ входа."));
-  EXPECT_TRUE(alike("修正登录页面的错误", "修正登录页面错误"));
-  EXPECT_FALSE(alike("Update the README", "Update the CHANGELOG"));
-  EXPECT_FALSE(alike("Write tests for the parser", "Deploy the new parser tomorrow"));
-}
-
-TEST(NearDuplicates, ASharedIssueKeyCountsMore) {
-  EXPECT_TRUE(alike("Fix OD-692 login", "OD-692: login broken on Safari"));
-  EXPECT_FALSE(alike("Fix crash login", "login broken on Safari"));
-  EXPECT_FALSE(alike("OD-692 write tests", "OD-692 update docs"));
-  EXPECT_FALSE(alike("Fix the flaky login test of OD-692", "Fix the flaky login test of OD-693"));
-}
-
-TEST(NearDuplicates, ANumberThatDiffersTellsItemsApart) {
-  EXPECT_FALSE(alike("Migrate the users of shard 12 now", "Migrate the users of shard 13 now"));
-  EXPECT_FALSE(alike("Release version 2 of the client", "Release version 3 of the client"));
-}
-
-TEST(NearDuplicates, ASingleWordIsLikeItselfOnly) {
-  EXPECT_TRUE(alike("Tests", "tests"));
-  EXPECT_FALSE(alike("tests", "write tests"));
-  EXPECT_FALSE(alike("OD-692", "OD-692 write tests"));
-}
-
-TEST(NearDuplicates, AreLookedForAmongOpenItemsOnly) {
-  EXPECT_EQ(near_duplicate("X", {resolved_item("t-1", "X", 1, 2)}), nullptr);
 }
 
 }  // namespace

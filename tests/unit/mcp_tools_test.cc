@@ -238,6 +238,62 @@ TEST_F(McpTools, CheckpointsListTheCommitsOfTheirSession) {
   }
 }
 
+TEST_F(McpTools, CheckpointsHaveWorkersAndCanBeUpdated) {
+  init_repository(folder_.path());
+  commit_file(folder_.path(), "a", "1", "before");
+  const auto made =
+      structured("checkpoint", R"({"title":"Report","summary":"Begun","worker":"cfo",)"
+                               R"("skill":"mrr","worker_state":"executing"})");
+  EXPECT_EQ(made.at("checkpoint").at("worker").at("id"), "cfo");
+  EXPECT_EQ(made.at("checkpoint").at("worker").at("state"), "executing");
+  const std::string commit = commit_file(folder_.path(), "b", "1", "feat: it");
+  put_file(folder_.path() / "open", "1");
+  const auto updated = structured(
+      "checkpoint",
+      R"({"update":"report","worker_state":"verifying","next_steps":["mail it"],"tags":["x"]})");
+  EXPECT_EQ(updated.at("thread_id"), made.at("thread_id"));
+  const auto& checkpoint = updated.at("checkpoint");
+  EXPECT_EQ(checkpoint.at("conversation_summary"), "Begun");
+  EXPECT_EQ(checkpoint.at("worker").at("state"), "verifying");
+  EXPECT_EQ(checkpoint.at("next_steps").at(0), "mail it");
+  EXPECT_EQ(checkpoint.at("git").at("commits_made").at(0).as_string(),
+            commit.substr(0, 7) + ": feat: it");
+  EXPECT_FALSE(checkpoint.at("git").as_object().contains("uncommitted"));
+  const auto wrong = [this](std::string_view arguments) {
+    const mcp::ToolAnswer answer = call("checkpoint", arguments);
+    EXPECT_TRUE(answer.is_error) << arguments;
+    return answer.text;
+  };
+  EXPECT_THAT(wrong(R"({"update":"report","worker_state":"loading"})"), HasSubstr("verifying"));
+  EXPECT_THAT(wrong(R"({"update":"report","title":"x"})"), HasSubstr("title"));
+  EXPECT_THAT(wrong(R"({"title":"x"})"), HasSubstr("summary is required"));
+  EXPECT_THAT(wrong(R"({"title":"x","summary":"y","skill":"mrr"})"), HasSubstr("worker"));
+}
+
+TEST_F(McpTools, ResourcesOfCheckpointsInOtherScriptsHaveUris) {
+  const auto made = structured("checkpoint", R"({"title":"修复","summary":"y"})");
+  const std::string id(made.at("thread_id").as_string());
+  const mcp::ResourceSet resources = mcp::workspace_resources(workspace_);
+  std::string all;
+  for (const std::string& entry : must(resources.list({}))) all += entry;
+  const std::string uri = "skein://checkpoint/" + id.substr(0, 18) + "%E4%BF%AE%E5%A4%8D";
+  EXPECT_THAT(all, HasSubstr(uri));
+  EXPECT_THAT(must(resources.read(uri, {.version = "2026-07-28"})), HasSubstr("修复"));
+}
+
+TEST_F(McpTools, PromptsAskForACheckpointAndForASearch) {
+  const auto text = [this](const std::string& name, const mcp::PromptValues& values) {
+    for (const mcp::Prompt& prompt : mcp::workspace_prompts(workspace_)) {
+      if (prompt.name != name) continue;
+      return std::get<mcp::PromptAnswer>(prompt.run(values, {.version = "2026-07-28"})).messages;
+    }
+    return std::string();
+  };
+  EXPECT_THAT(text("checkpoint", {{"title", "Login"}}), HasSubstr("Login"));
+  EXPECT_THAT(text("search", {{"query", "mrr"}}),
+              testing::AllOf(HasSubstr("mrr"), HasSubstr("list_checkpoints")));
+}
+
 TEST_F(McpTools, SearchFindsWhatWasJustSaid) {
   structured("create_conversation",
              R"({"messages":[{"role":"user","text":"The parser drops trailing commas"}]})");

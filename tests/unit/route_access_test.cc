@@ -217,7 +217,8 @@ TEST_F(McpAccess, NoResourceOrPromptShowsWhatBelongsToAnotherAgent) {
   for (const std::string& uri : uris) {
     all.push_back(call("resources/read", R"("uri":")" + uri + "\"", uri, world_.their_writer));
   }
-  for (const std::string name : {"start_session", "close_session", "hand_off"}) {
+  for (const std::string name :
+       {"start_session", "close_session", "hand_off", "checkpoint", "search"}) {
     all.push_back(call("prompts/get", R"("name":")" + name + "\"", name, world_.their_writer));
   }
   for (const Answered& answered : all) {

@@ -193,6 +193,62 @@ TEST_F(WorkItemsTest, UnknownAndMalformedIdsAreErrors) {
   EXPECT_TRUE(fails(machine_.items().resolve({}), ErrorCode::kInvalid, {"id", "text"}));
 }
 
+TEST_F(WorkItemsTest, ANoteThatNamesAnOriginalResolvesItAsWell) {
+  const std::string original = machine_.create("Flaky login test").id;
+  const std::string other = machine_.create("Retry the upload").id;
+  ResolveItem request;
+  request.id = machine_.create("Login test fails at times").id;
+  request.resolution_note = "Duplicate of " + original + ".";
+  std::vector<WorkItem> also;
+  EXPECT_EQ(must(machine_.items().resolve(request, &also)).id, request.id);
+  ASSERT_THAT(also, SizeIs(1));
+  EXPECT_EQ(also[0].id, original);
+  EXPECT_THAT(*also[0].resolution_note, HasSubstr(*request.id));
+  EXPECT_EQ(must(machine_.items().show(original)).item.status, ItemStatus::kResolved);
+  EXPECT_EQ(must(machine_.items().show(other)).item.status, ItemStatus::kOpen);
+
+  also.clear();
+  request.id = other;
+  request.resolution_note = "duplicate of t-00000000";
+  EXPECT_TRUE(ok(machine_.items().resolve(request, &also)));
+  EXPECT_THAT(also, IsEmpty());
+}
+
+TEST_F(WorkItemsTest, APositionSelectsAmongOpenItemsAsListed) {
+  machine_.resolve(machine_.create("Resolved").id);
+  clock_.advance(milliseconds(1));
+  machine_.create("First");
+  clock_.advance(milliseconds(1));
+  const std::string second = machine_.create("Second").id;
+  EXPECT_EQ(machine_.resolve("#2").id, second);
+  EXPECT_EQ(must(resolve_text("#1")).text, "First");
+  EXPECT_TRUE(fails(machine_.try_resolve("#1"), ErrorCode::kNotFound, {"#1"}));
+  const std::string numbered = machine_.create("Parser panics, #1187").id;
+  EXPECT_EQ(must(resolve_text("#1187")).id, numbered) << "there is no item of that position";
+}
+
+TEST_F(WorkItemsTest, AnItemOfTheSharedStoreIsResolvedBeforeTheNextStart) {
+  Machine there(*store_, clock_, ids_, "there");
+  there.start();
+  const std::string by_id = there.create("Made elsewhere").id;
+  there.create("Known by its text");
+  there.close();
+  EXPECT_EQ(machine_.resolve(by_id).status, ItemStatus::kResolved);
+  EXPECT_EQ(must(resolve_text("by its text")).status, ItemStatus::kResolved);
+  EXPECT_EQ(list().total_resolved, 2u);
+  EXPECT_TRUE(fails(machine_.try_resolve("t-00000000"), ErrorCode::kNotFound));
+}
+
+TEST_F(WorkItemsTest, AnImportedTextThatNearlyRepeatsAnItemBecomesItsNote) {
+  const std::string id = machine_.create("Fix the login bug").id;
+  const std::string json = R"(["fix login bug","Another thing"])";
+  EXPECT_EQ(must(machine_.items().import(json, std::nullopt)), 1u);
+  EXPECT_THAT(must(machine_.items().show(id)).item.extra.text(), HasSubstr("fix login bug"));
+  machine_.resolve(id);
+  EXPECT_EQ(must(machine_.items().import(json, std::nullopt)), 0u);
+  EXPECT_THAT(machine_.texts(), ElementsAre("Another thing"));
+}
+
 TEST_F(WorkItemsTest, ItemsOfTheSameTextAreResolvedTogether) {
   const std::string a = machine_.create("Twice").id;
   const std::string b = machine_.create("twice", true).id;
@@ -223,16 +279,15 @@ TEST_F(WorkItemsTest, OpenItemsAreListedByDefaultAndOthersOnRequest) {
   EXPECT_THAT(machine_.texts(resolved), ElementsAre("Resolved long ago", "Resolved lately"));
 }
 
-TEST_F(WorkItemsTest, TotalsIgnoreFiltersAndProjectState) {
+TEST_F(WorkItemsTest, TotalsIgnoreStatusAndProjectState) {
   machine_.create("PROJECT STATE: Skein: OD-1done");
   machine_.create("One");
   const std::string two = machine_.create("Two").id;
   machine_.resolve(two);
   ListItems request;
-  request.project = "no such project";
   request.status = ItemStatus::kResolved;
   const ItemListing listing = list(request);
-  EXPECT_THAT(listing.items, IsEmpty());
+  EXPECT_THAT(listing.items, SizeIs(1));
   EXPECT_EQ(listing.total_open, 1u);
   EXPECT_EQ(listing.total_resolved, 1u);
   EXPECT_THAT(machine_.texts(), ElementsAre("One"));
@@ -253,6 +308,30 @@ TEST_F(WorkItemsTest, AProjectScopesStrictly) {
               testing::UnorderedElementsAre("from elsewhere", "of the workspace"));
   EXPECT_THAT(machine_.texts(other), ElementsAre("of another"));
   EXPECT_THAT(machine_.texts(), SizeIs(3));
+}
+
+TEST_F(WorkItemsTest, RowsAndTotalsAreOfTheSameProject) {
+  machine_.create("Of the workspace");
+  machine_.start("billing");
+  machine_.create("Invoice numbers");
+  ListItems request;
+  request.project = "billing";
+  EXPECT_THAT(machine_.texts(request), ElementsAre("Invoice numbers"));
+  EXPECT_EQ(list(request).total_open, 1u);
+  request.project = "no such project";
+  EXPECT_EQ(list(request).total_open, 0u);
+
+  ListItems of_session;
+  of_session.of_session = true;
+  EXPECT_THAT(machine_.texts(of_session), ElementsAre("Invoice numbers"));
+  EXPECT_EQ(list(of_session).total_open, 1u);
+  EXPECT_EQ(list(of_session).project, "billing");
+  EXPECT_EQ(list().total_open, 2u) << "of the whole workspace";
+}
+
+TEST_F(WorkItemsTest, CreateUnwrapsATextThatIsAnItem) {
+  EXPECT_EQ(machine_.create(R"({"id":"t-abc","note":"Fix it","status":"open"})").text, "Fix it");
+  EXPECT_TRUE(fails(try_create("t-489d9c6c: fix it."), ErrorCode::kConflict));
 }
 
 TEST_F(WorkItemsTest, AnItemOfASessionBelongsToItsProject) {

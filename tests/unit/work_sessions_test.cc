@@ -12,6 +12,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -101,7 +102,8 @@ TEST_P(WorkSessionsTest, ClosingTakesOpenThreadsInAnyFormat) {
   for (const WorkItem& item : closed.open_items) open.push_back(item.text);
   EXPECT_THAT(open, UnorderedElementsAre("Known already", "Plain", "A note", "Legacy", "Object"));
   EXPECT_EQ(closed.created, 4u);
-  EXPECT_THAT(closed.warnings, ElementsAre(HasSubstr("42")));
+  EXPECT_THAT(closed.warnings, ElementsAre(HasSubstr("42"), HasSubstr("mood")));
+  EXPECT_THAT(must(a_.items().show(known)).item.extra.text(), HasSubstr("said otherwise"));
   EXPECT_THAT(a_.texts(), SizeIs(5)) << "closing changes the file, too";
 
   const WorkSession stored = *must(a_.sessions().get(closed.session.id));
@@ -124,12 +126,59 @@ TEST_P(WorkSessionsTest, APayloadResolvesItemsAndCannotOpenThemAgain) {
   const ClosedSession closed = a_.close(R"({"open_threads":[{"id":")" + one +
                                         R"(","text":"One","status":"resolved"},{"id":")" + two +
                                         R"(","text":"Two","status":"open"}]})");
-  EXPECT_EQ(closed.resolved, 1u);
+  EXPECT_EQ(closed.resolved, 2u) << "by the payload and during the session";
   EXPECT_THAT(a_.texts(), IsEmpty());
   const WorkItem by_payload = must(a_.items().show(one)).item;
   EXPECT_EQ(by_payload.resolved_at, backend_.clock().now());
   EXPECT_EQ(by_payload.resolved_by_session, closed.session.id);
   EXPECT_EQ(must(a_.items().show(two)).item, resolved);
+}
+
+TEST_P(WorkSessionsTest, APayloadResolvesByIdAlone) {
+  a_.start();
+  const std::string one = a_.create("One").id;
+  const ClosedSession closed =
+      a_.close(R"({"open_threads":[{"id":")" + one +
+               R"(","status":"resolved"},{"id":"t-00000000","status":"resolved"}]})");
+  EXPECT_EQ(must(a_.items().show(one)).item.status, ItemStatus::kResolved);
+  EXPECT_EQ(must(a_.items().show(one)).item.text, "One");
+  EXPECT_EQ(closed.resolved, 1u);
+  EXPECT_THAT(closed.warnings, ElementsAre(HasSubstr("t-00000000")));
+}
+
+TEST_P(WorkSessionsTest, APayloadKeepsItsOrder) {
+  a_.start();
+  a_.close(R"({"open_threads":["Zebra","Apple","Mango","Banana","Cherry"]})");
+  EXPECT_THAT(a_.texts(), ElementsAre("Zebra", "Apple", "Mango", "Banana", "Cherry"));
+}
+
+TEST_P(WorkSessionsTest, APayloadMakesNoSecondItemOfWhatIsOpen) {
+  a_.start("billing");
+  const std::string id = a_.create("Fix the login bug").id;
+  const ClosedSession closed = a_.close(
+      R"({"open_threads":["Fix the login bug.","t-489d9c6c: fix the login bug","fix login bugs",
+          "Write the docs","write docs!"]})");
+  EXPECT_EQ(closed.created, 1u);
+  EXPECT_THAT(closed.open_items, SizeIs(2));
+  EXPECT_THAT(closed.warnings, SizeIs(2));
+  EXPECT_THAT(must(a_.items().show(id)).item.extra.text(), HasSubstr("fix login bugs"));
+}
+
+TEST_P(WorkSessionsTest, APayloadOfGitMemIsUnderstood) {
+  a_.start();
+  const ClosedSession closed = a_.close(
+      R"({"close_type":"standard","project_state":"Skein: OD-1done OD-2->write tests",
+          "learnings_created":["L"],"closing_reflection":{"what_broke":"nothing"}})");
+  EXPECT_THAT(closed.warnings, IsEmpty());
+  EXPECT_THAT(closed.session.learnings, SizeIs(1));
+  EXPECT_THAT(must(a_.sessions().get(closed.session.id))->extra.text(),
+              AllOf(HasSubstr("standard"), HasSubstr("what_broke")));
+  const StartedSession started = b_.start();
+  ASSERT_TRUE(started.project_state);
+  EXPECT_EQ(started.project_state->project, "Skein");
+  EXPECT_THAT(started.project_state->done, ElementsAre("OD-1"));
+  EXPECT_TRUE(
+      fails(CloseSession::parse(R"({"project_state":7})"), ErrorCode::kInvalid, {"project_state"}));
 }
 
 TEST_P(WorkSessionsTest, ATextThatWasResolvedAndIsNamedAgainIsOpenAgain) {
@@ -147,9 +196,21 @@ TEST_P(WorkSessionsTest, OnlyFiveSessionsOfTheLastFourteenDaysAreCarried) {
   foreign.create("Old");
   foreign.close();
   backend_.clock().advance(hours(24 * 14) + milliseconds(1));
-  EXPECT_THAT(texts(b_.start()), IsEmpty());
-  b_.close();
+  const StartedSession started = b_.start();
+  EXPECT_THAT(texts(started), IsEmpty());
   EXPECT_THAT(foreign.texts(), ElementsAre("Old")) << "its own file still has it";
+  ASSERT_TRUE(started.left_behind);
+  EXPECT_EQ(started.left_behind->open, 1u);
+
+  StartSession request;
+  request.agent = "tester";
+  request.session_id = started.session.id;
+  request.carry_from = started.left_behind->session_id;
+  const StartedSession again = must(b_.sessions().start(request));
+  EXPECT_THAT(texts(again), ElementsAre("Old"));
+  EXPECT_FALSE(again.left_behind);
+  request.carry_from = "unknown";
+  EXPECT_TRUE(fails(b_.sessions().start(request), ErrorCode::kNotFound, {"unknown"}));
 }
 
 TEST_P(WorkSessionsTest, AnItemIsNotLostHoweverManySessionsCloseAfterIt) {
@@ -220,6 +281,28 @@ TEST_P(WorkSessionsTest, ASessionThatWasNeverClosedIsFoundAndCanBeClosed) {
   CloseSession again;
   again.session_id = lost;
   EXPECT_TRUE(fails(a_.sessions().close(again), ErrorCode::kConflict, {lost, "closed"}));
+}
+
+TEST_P(WorkSessionsTest, SessionsThatWereNeverClosedAgeOutAndAreClosedTogether) {
+  a_.start();
+  tick();
+  a_.start();
+  backend_.clock().advance(hours(25));
+  const std::string recent = a_.start().session.id;
+  tick();
+  const StartedSession next = a_.start();
+  ASSERT_THAT(next.unclosed, SizeIs(1));
+  EXPECT_EQ(next.unclosed[0].id, recent);
+  EXPECT_EQ(next.older_unclosed, 2u);
+  StartSession request;
+  request.agent = "tester";
+  request.session_id = next.session.id;
+  request.all_unclosed = true;
+  EXPECT_THAT(must(a_.sessions().start(request)).unclosed, SizeIs(3));
+
+  const Timestamp stale{backend_.clock().now().us - kStaleSessionUs};
+  EXPECT_THAT(must(a_.sessions().close_unclosed(stale)), SizeIs(2));
+  EXPECT_THAT(must(a_.sessions().unclosed()), SizeIs(2));
 }
 
 TEST_P(WorkSessionsTest, ASessionThatIsKnownIsGoneOnWith) {

@@ -51,7 +51,8 @@ export interface BackfillResult {
 export interface Checkpoint {
   thread_id: string;
   version: number;
-  type: CheckpointType;
+  /** checkpoint, auto-checkpoint, handoff, or a word of another program, such as task */
+  type: string;
   created_at: string;
   updated_at: string;
   workspace_root: string;
@@ -68,7 +69,8 @@ export interface Checkpoint {
 export interface CheckpointEntry {
   /** The checkpoint's id: T-YYYYMMDD-HHMMSS-slug */
   thread_id: string;
-  type: CheckpointType;
+  /** checkpoint, auto-checkpoint, handoff, or a word of another program, such as task */
+  type: string;
   created_at: string;
   title: string;
   conversation_summary: string;
@@ -79,6 +81,8 @@ export interface CheckpointEntry {
   current_commit?: string;
   next_steps: number;
   older?: boolean;
+  /** The month of the archive that it is in: YYYY-MM */
+  archive?: string;
   [other: string]: unknown;
 }
 
@@ -767,13 +771,14 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/checkpoints/${encodeURIComponent(checkpoint_id)}` }, options);
   }
 
-  /** Change the summary or the worker's state, or add next steps and tags. A worker's state moves idle, loading, executing, verifying, completed; and from executing to error. Other moves are 409. Belongs to the workspace: keys that are bound to agents are refused (403). Needs the right `write`. */
+  /** Change the summary or the worker's state, or add next steps, tags and files. Records anew where git stands, with the commits made since. A worker's state moves idle, loading, executing, verifying, completed; and from executing to error. Other moves are 409. Belongs to the workspace: keys that are bound to agents are refused (403). Needs the right `write`. */
   updateCheckpoint(
     checkpoint_id: string,
     body: {
       summary?: string;
       next_steps?: string[];
       tags?: string[];
+      files_touched?: string[];
       worker_state?: WorkerState;
     },
     options: CallOptions = {},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/checkpoints.h"
+#include "api/transfer/folders/source_folder.h"
 #include "core/file.h"
 #include "core/try.h"
 #include "skein/limits.h"
@@ -14,37 +15,54 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Source {
-  fs::path folder;
+  std::string folder;  // from the one that is imported
   bool older = false;
 };
 
-std::vector<Source> sources_in(const fs::path& folder) {
-  const std::vector<Source> candidates = {{folder / "workspace" / "threads", false},
-                                          {folder / "workspace" / "checkpoints", true},
-                                          {folder, folder.filename() == "checkpoints"}};
-  std::vector<Source> found;
-  for (const Source& candidate : candidates) {
-    const auto names = list_folder(candidate.folder.string());
-    if (!names) continue;
-    const bool any = std::any_of(names->begin(), names->end(), [&](const std::string& name) {
-      return name.ends_with(".json") && (candidate.older || name.starts_with("T-"));
-    });
-    if (any) found.push_back(candidate);
+// A link that leads out of the folder counts, so that it is reported.
+bool holds(const SourceFolder& folder, const Source& source) {
+  if (!folder.resolve(source.folder)) return true;
+  const auto names = folder.names(source.folder);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    return name.ends_with(".json") && (source.older || name.starts_with("T-"));
+  });
+}
+
+std::vector<Source> sources_in(const SourceFolder& folder) {
+  std::vector<Source> candidates = {{"workspace/threads", false}};
+  for (const std::string archive : {"workspace/threads/archive", "archive"}) {
+    for (const std::string& month : folder.names(archive)) {
+      candidates.push_back({archive + "/" + month, false});
+    }
   }
-  return found;
+  candidates.push_back({"workspace/checkpoints", true});
+  candidates.push_back({".", folder.path().filename() == "checkpoints"});
+  std::erase_if(candidates, [&](const Source& source) { return !holds(folder, source); });
+  return candidates;
 }
 
 class Importer {
  public:
-  Importer(const Settings& settings, const ImportOptions& options)
-      : target_(settings.workspace.string() + "/workspace/threads"), options_(options) {}
+  Importer(const Settings& settings, const SourceFolder& folder, const ImportOptions& options)
+      : folder_(folder),
+        target_(settings.workspace.string() + "/workspace/threads"),
+        in_place_(is_same_folder(settings.workspace, folder.path())),
+        options_(options) {}
 
   Result<CheckpointImportSummary> run(const std::vector<Source>& sources) {
     for (const Source& source : sources) {
-      SKEIN_ASSIGN(const auto names, list_folder(source.folder.string()));
-      for (const std::string& name : names) {
+      if (const auto inside = folder_.resolve(source.folder); !inside) {
+        ++summary_.unreadable;
+        tell(folder_.at(source.folder), inside.error().message);
+        continue;
+      }
+      for (const std::string& name : folder_.names(source.folder)) {
         if (!name.ends_with(".json") || name.starts_with('.')) continue;
-        SKEIN_TRY(import_file(source, name));
+        if (!source.older && is_of_another_kind(name)) {
+          ++summary_.sidecars;
+        } else {
+          SKEIN_TRY(import_file(source, name));
+        }
       }
     }
     return summary_;
@@ -52,12 +70,13 @@ class Importer {
 
  private:
   Result<void> import_file(const Source& source, const std::string& name) {
-    const fs::path path = source.folder / name;
+    const std::string relative = source.folder == "." ? name : source.folder + "/" + name;
+    const fs::path path = folder_.at(relative);
     const std::string id = name.substr(0, name.size() - 5);
     SKEIN_ASSIGN(const auto stamp, stat_file(path.string()));
     const Timestamp written{stamp ? stamp->mtime_ns / 1'000'000 * 1000 : 0};
-    auto text = read_file(path.string(), limits::kMaxCheckpointBytes);
-    if (text && !*text) return {};  // a link, or gone
+    auto text = folder_.read(relative, limits::kMaxCheckpointBytes);
+    if (text && !*text) text = fail(ErrorCode::kInvalid, "is a link that leads nowhere");
     auto file =
         text ? contents(source, id, std::move(**text), written) : tl::unexpected(text.error());
     if (!file) {
@@ -88,6 +107,10 @@ class Importer {
   }
 
   Result<void> put(const fs::path& from, const std::string& path, const std::string& bytes) {
+    if (in_place_) {
+      ++summary_.present;
+      return {};
+    }
     SKEIN_ASSIGN(const auto there, read_file(path, limits::kMaxCheckpointBytes));
     if (there) {
       ++(*there == bytes ? summary_.present : summary_.conflicts);
@@ -107,7 +130,14 @@ class Importer {
     if (options_.problem) options_.problem({path, 0, message});
   }
 
+  static bool is_same_folder(const fs::path& a, const fs::path& b) {
+    std::error_code error;
+    return fs::equivalent(a, b, error);
+  }
+
+  const SourceFolder& folder_;
   const std::string target_;
+  const bool in_place_;
   const ImportOptions& options_;
   Flusher flusher_;
   CheckpointImportSummary summary_;
@@ -121,14 +151,16 @@ CheckpointImportSummary& CheckpointImportSummary::operator+=(const CheckpointImp
   conflicts += other.conflicts;
   unreadable += other.unreadable;
   redacted += other.redacted;
+  sidecars += other.sidecars;
   return *this;
 }
 
-bool holds_checkpoints(const fs::path& folder) { return !sources_in(folder).empty(); }
+bool holds_checkpoints(const fs::path& folder) { return !sources_in(SourceFolder(folder)).empty(); }
 
 Result<CheckpointImportSummary> import_checkpoints(const Settings& settings, const fs::path& folder,
                                                    const ImportOptions& options) {
-  SKEIN_ASSIGN(const auto summary, Importer(settings, options).run(sources_in(folder)));
+  const SourceFolder source(folder);
+  SKEIN_ASSIGN(const auto summary, Importer(settings, source, options).run(sources_in(source)));
   if (summary.imported > 0 && !options.dry_run) {
     SKEIN_TRY(workspace_checkpoints(settings).rebuild_index());
   }

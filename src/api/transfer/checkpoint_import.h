@@ -8,8 +8,8 @@
 
 namespace skein {
 
-// Whether there are checkpoints in the folder: in its workspace/threads/, in its older
-// workspace/checkpoints/, or directly in it.
+// Whether there are checkpoints in the folder: in its workspace/threads/ or the archive in there,
+// in its older workspace/checkpoints/, or directly in it.
 bool holds_checkpoints(const std::filesystem::path& folder);
 
 struct CheckpointImportSummary {
@@ -18,12 +18,15 @@ struct CheckpointImportSummary {
   std::uint64_t conflicts = 0;   // that are there with another content; left as they were
   std::uint64_t unreadable = 0;  // files that are no checkpoints
   std::uint64_t redacted = 0;    // credentials taken out of what was written
+  std::uint64_t sidecars = 0;    // changesets, and the pointer to the newest handoff; not imported
 
   CheckpointImportSummary& operator+=(const CheckpointImportSummary& other);
 };
 
 // Copies each checkpoint byte for byte, redacted credentials aside; one of the older form gets the
-// newer one, with all its fields. Doing it again imports only what is new. The source is only read.
+// newer one, with all its fields, and one of an archive is no longer in one. Doing it again imports
+// only what is new. The source is only read, and never left through a link. If it is the workspace
+// itself, all of them are there already.
 Result<CheckpointImportSummary> import_checkpoints(const Settings& settings,
                                                    const std::filesystem::path& folder,
                                                    const ImportOptions& options);

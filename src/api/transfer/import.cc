@@ -38,7 +38,13 @@ class Importer {
     ThreadFile& file;
     Manifest manifest;
     std::size_t redacted = 0;
+    std::uint64_t read = 0;     // events of the thread, so far
+    std::uint64_t written = 0;  // of those
+    std::uint64_t same = 0;     // of those, as they are in the store
   };
+
+  // The thread that the file is at, and what became of its events.
+  Result<void> take_thread(Source& source);
 
   Result<void> import_thread(Source& source);
   Result<void> create(Source& source);
@@ -52,6 +58,7 @@ class Importer {
   Result<void> tell(const std::filesystem::path& path, const Error& error);
   void adjust_pins(Source& source);
   void drop_foreign_session(Source& source) const;
+  void bind_to_task(Source& source) const;
 
   Store& store_;
   const ImportOptions& options_;
@@ -68,6 +75,7 @@ Result<std::vector<Event>> Importer::next_batch(Source& source) {
     if (options_.redactor != nullptr) source.redacted += redact(event, *options_.redactor);
     bytes += to_json(event).size();
     events.push_back(std::move(event));
+    ++source.read;
   }
   return events;
 }
@@ -93,6 +101,7 @@ Result<std::uint64_t> Importer::append_rest(Source& source, Seq last, std::vecto
       }
       for (auto& result : store_.append(appends)) SKEIN_TRY(std::move(result));
     }
+    source.written += batch.size();
     SKEIN_ASSIGN(batch, next_batch(source));
   }
   return count;
@@ -103,6 +112,7 @@ Result<void> Importer::create(Source& source) {
   SKEIN_ASSIGN(thread.events, next_batch(source));
   const std::size_t first = thread.events.size();
   if (!options_.dry_run) SKEIN_TRY(store_.create(thread));
+  source.written = first;
   SKEIN_ASSIGN(std::vector<Event> batch, next_batch(source));
   SKEIN_ASSIGN(const std::uint64_t rest, append_rest(source, first, std::move(batch)));
   ++summary_.imported;
@@ -129,6 +139,7 @@ Result<void> Importer::extend(Source& source, const Manifest& stored) {
                               stored.id.str(), there[i].seq));
     }
     last += there.size();
+    source.same += std::min(batch.size(), there.size());
     if (batch.empty()) {
       ++summary_.present;
       return {};
@@ -169,9 +180,17 @@ void Importer::drop_foreign_session(Source& source) const {
   session.reset();
 }
 
+void Importer::bind_to_task(Source& source) const {
+  std::optional<std::string>& task = source.manifest.task_id;
+  if (!task || options_.task_ids == nullptr) return;
+  const auto known = options_.task_ids->find(*task);
+  if (known != options_.task_ids->end()) task = known->second;
+}
+
 Result<void> Importer::import_thread(Source& source) {
   SKEIN_ASSIGN(const auto stored, store_.get(source.manifest.id));
   if (stored) return extend(source, *stored);
+  bind_to_task(source);
   adjust_pins(source);
   drop_foreign_session(source);
   if (options_.redactor != nullptr) {
@@ -193,20 +212,44 @@ Result<void> Importer::import_file(const std::filesystem::path& path) {
   }
   auto file = ThreadFile::open(path, [&](const FileProblem& problem) {
     ++summary_.unreadable;
+    ++summary_.found_events;
     if (options_.problem) options_.problem(problem);
   });
   if (!file) {
+    ++summary_.found;
     ++summary_.failed;
     if (options_.problem) options_.problem({path, 0, file.error().message});
     return {};
   }
-  Source source{path, **file, {}};
+  bool any = false;
   while (true) {
+    Source source{path, **file, {}};
     auto more = source.file.next_thread(source.manifest);
+    if (more && !*more) break;
+    any = true;
+    ++summary_.found;
     if (!more) return tell(path, more.error());
-    if (!*more) return {};
-    if (auto done = import_thread(source); !done) SKEIN_TRY(tell(path, done.error()));
+    SKEIN_TRY(take_thread(source));
   }
+  if (!any) {
+    ++summary_.found;
+    ++summary_.empty;
+  }
+  return {};
+}
+
+Result<void> Importer::take_thread(Source& source) {
+  const auto done = import_thread(source);
+  if (!done) SKEIN_TRY(tell(source.path, done.error()));
+  // What is left of a thread that was refused counts, too.
+  Event event;
+  while (!done && source.file.next_event(event).value_or(false)) ++source.read;
+  summary_.found_events += source.read;
+  summary_.present_events += source.same;
+  if (done) return {};
+  summary_.refused_events += source.read - source.same - source.written;
+  summary_.imported_events += source.written;
+  return {};
 }
 
 // Files of the same name, which must be taken one after the other.
@@ -277,6 +320,11 @@ ImportSummary& ImportSummary::operator+=(const ImportSummary& other) {
   unreadable += other.unreadable;
   conflicts += other.conflicts;
   failed += other.failed;
+  found += other.found;
+  empty += other.empty;
+  found_events += other.found_events;
+  present_events += other.present_events;
+  refused_events += other.refused_events;
   for (const auto& [kind, count] : other.ignored) ignored[kind] += count;
   return *this;
 }

@@ -20,11 +20,16 @@ struct ImportOptions {
   bool dry_run = false;
   std::optional<std::string> agent{};     // of threads from transcripts, whatever they say
   std::string default_agent = "default";  // of those that say nothing
+  // What "taskId" of a thread becomes, by what it is there; others stay. Borrowed; or none.
+  const std::map<std::string, std::string>* task_ids = nullptr;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // files
   std::function<void(const FileProblem&)> problem{};                        // as they are found
 };
 
+// found = imported + extended + present + conflicts + failed + empty, and
+// found_events = imported_events + new_events + present_events + unreadable + refused_events.
 struct ImportSummary {
+  std::uint64_t found = 0;            // threads, and files that should be some
   std::uint64_t imported = 0;         // threads that were not there
   std::uint64_t imported_events = 0;  // in those
   std::uint64_t present = 0;          // threads that were there, with all their events
@@ -34,6 +39,10 @@ struct ImportSummary {
   std::uint64_t unreadable = 0;       // lines that are no events
   std::uint64_t conflicts = 0;        // threads that are there with other events; left as they were
   std::uint64_t failed = 0;           // files or threads that could not be taken for another reason
+  std::uint64_t empty = 0;            // files and conversations without a thread in them
+  std::uint64_t found_events = 0;     // lines of threads, and events of transcripts
+  std::uint64_t present_events = 0;   // that were there
+  std::uint64_t refused_events = 0;   // of threads that could not be taken
   std::map<std::string, std::uint64_t> ignored;  // parts of transcripts, by their kind
 
   ImportSummary& operator+=(const ImportSummary& other);

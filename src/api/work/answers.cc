@@ -134,12 +134,14 @@ std::string list_threads_answer(const ItemListing& listing, const Stopwatch& wat
       .str();
 }
 
-std::string resolve_thread_answer(const WorkItem& item, const Stopwatch& watch) {
-  return JsonObject()
-      .add("success", true)
-      .add_json("resolved_thread", to_json(item))
-      .add_json("performance", performance(watch))
-      .str();
+std::string resolve_thread_answer(const WorkItem& item, const std::vector<WorkItem>& also_resolved,
+                                  const Stopwatch& watch) {
+  JsonObject object;
+  object.add("success", true).add_json("resolved_thread", to_json(item));
+  std::vector<std::string> also;
+  for (const WorkItem& other : also_resolved) also.push_back(to_json(other));
+  if (!also.empty()) object.add_json("also_resolved", json_array_of(also));
+  return object.add_json("performance", performance(watch)).str();
 }
 
 namespace {
@@ -195,6 +197,16 @@ std::string session_start_answer(const StartedSession& started, const Stopwatch&
   std::vector<std::string> unclosed;
   for (const WorkSession& session : started.unclosed) unclosed.push_back(session_json(session));
   object.add_json("unclosed_sessions", json_array_of(unclosed));
+  if (started.older_unclosed > 0) {
+    object.add("older_unclosed_sessions", std::uint64_t{started.older_unclosed});
+  }
+  if (started.left_behind) {
+    object.add_json("left_behind", JsonObject()
+                                       .add("session_id", started.left_behind->session_id)
+                                       .add("closed_at", started.left_behind->closed_at.str())
+                                       .add("open", std::uint64_t{started.left_behind->open})
+                                       .str());
+  }
   object.add_json("warnings", texts_json(started.warnings));
   return object.add_json("performance", performance(watch)).str();
 }

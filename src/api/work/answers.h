@@ -21,7 +21,8 @@ class Stopwatch {
 
 std::string create_thread_answer(const WorkItem& item, const Stopwatch& watch);
 std::string list_threads_answer(const ItemListing& listing, const Stopwatch& watch);
-std::string resolve_thread_answer(const WorkItem& item, const Stopwatch& watch);
+std::string resolve_thread_answer(const WorkItem& item, const std::vector<WorkItem>& also_resolved,
+                                  const Stopwatch& watch);
 std::string session_start_answer(const StartedSession& started, const Stopwatch& watch);
 std::string session_close_answer(const ClosedSession& closed, const Stopwatch& watch);
 

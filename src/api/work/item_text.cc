@@ -3,6 +3,7 @@
 #include "api/work/answers.h"
 #include "api/work/links.h"
 #include "core/try.h"
+#include "work/item_texts.h"
 
 namespace skein {
 namespace {
@@ -29,6 +30,7 @@ Result<std::string> show_item_text(Store& store, const ListedItem& listed) {
   const WorkItem& item = listed.item;
   const ItemDetails& details = *listed.details;
   std::string out = fmt::format("{}  {}\n{}\n", item.id, to_string(item.status), item.text);
+  for (const std::string& note : notes_of(item)) out += fmt::format("also          {}\n", note);
   out += fmt::format("project       {}\n", details.project);
   out += fmt::format("vitality      {:.2f} {}\n", details.vitality.value, details.vitality.word);
   out += fmt::format("opened        {}\n", item.created_at.str());

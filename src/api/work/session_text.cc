@@ -53,6 +53,17 @@ void add_items(std::string& out, const StartedSession& started) {
   }
 }
 
+void add_left_behind(std::string& out, const StartedSession& started) {
+  const LeftBehind& left = *started.left_behind;
+  out += fmt::format(
+      "\nSession {}, closed {}, more than 14 days ago, left {} open {} that {} not carried over. "
+      "To "
+      "take {}:\nskein session start --session {} --carry-from {}\n",
+      left.session_id, day_of(left.closed_at), left.open, left.open == 1 ? "item" : "items",
+      left.open == 1 ? "was" : "were", left.open == 1 ? "it" : "them", started.session.id,
+      left.session_id);
+}
+
 void add_state(std::string& out, const ProjectState& state) {
   out += fmt::format("\n## Project state{}{}\n", state.project.empty() ? "" : ": ",
                      line_of(state.project));
@@ -107,6 +118,7 @@ std::string body(const StartedSession& started) {
   }
   if (started.project_state) add_state(out, *started.project_state);
   add_items(out, started);
+  if (started.left_behind) add_left_behind(out, started);
   if (started.last) add_last(out, *started.last);
   add_checkpoints(out, started.checkpoints);
   if (started.repository) add_repository(out, *started.repository);
@@ -123,7 +135,14 @@ std::string body(const StartedSession& started) {
 }  // namespace
 
 std::string session_start_text(const StartedSession& started) {
-  return heading(started.session) + body(started);
+  std::string out = heading(started.session) + body(started);
+  if (started.older_unclosed > 0) {
+    out += fmt::format(
+        "\n{} more {} never closed, started more than 24 hours ago: skein session list, skein "
+        "session close --stale\n",
+        started.older_unclosed, started.older_unclosed == 1 ? "session was" : "sessions were");
+  }
+  return out;
 }
 
 std::string session_start_for_model(const StartedSession& started) {

@@ -56,9 +56,8 @@ class ClaudeRun {
     return ended_without_result(exit);
   }
 
-  // Whether the session could not be resumed: the program ended before it began, and nothing of
-  // that was told.
-  bool could_not_begin() const { return !reader_.has_begun() && !reader_.has_told(); }
+  // After a failure: whether that may be because the session is gone or cannot be continued.
+  bool session_may_be_dead() const { return reader_.session_may_be_dead(); }
 
  private:
   // Until the program has said everything.
@@ -123,7 +122,7 @@ class ClaudeCodeEngine : public Engine {
       ClaudeRun resumed(sink, stop);
       auto turn = resumed.run(spawn, resumed_prompt(request.messages));
       if (turn || stop.stop_requested() || turn.error().code == ErrorCode::kNotFound ||
-          !resumed.could_not_begin()) {
+          !resumed.session_may_be_dead()) {
         return turn;
       }
     }

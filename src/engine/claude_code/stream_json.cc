@@ -68,7 +68,6 @@ Result<void> StreamJsonReader::take(std::string_view line) {
 void StreamJsonReader::take_system(RawJson object) {
   JsonFields fields(object);
   if (fields.take_string("subtype") != "init") return;
-  begun_ = true;
   turn_.session_id = fields.take_string("session_id");
   turn_.model = fields.take_string("model").value_or("");
 }
@@ -190,12 +189,22 @@ void StreamJsonReader::take_usage(RawJson object) {
   usage.cache_read_tokens = tokens.take_int("cache_read_input_tokens");
 }
 
+bool StreamJsonReader::session_may_be_dead() const {
+  if (told_) return false;
+  if (!ended_) return true;
+  if (subtype_.starts_with("error_max_")) return false;
+  // The provider refuses what is in the session, or the program has no such session. Any other
+  // status would be the same without it.
+  return !api_status_ || *api_status_ == 400 || *api_status_ == 413;
+}
+
 Result<EngineTurn> StreamJsonReader::finish() {
   if (is_error_ || (!subtype_.empty() && subtype_ != "success")) {
     std::string what = response_.value_or("");
     if (what.empty()) what = errors_;
     what = what.empty() ? subtype_ : excerpt(what, 1000);
     redact_text(what);
+    if (turn_.usage.is_something()) sink_.on_spent(turn_.usage, turn_.model);
     return fail(code_of(api_status_), "claude: " + what);
   }
   if (pending_.empty() && response_ && !response_->empty()) SKEIN_TRY(tell_text(*response_));

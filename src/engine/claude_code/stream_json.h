@@ -20,10 +20,8 @@ class StreamJsonReader {
   // Fails when the sink refuses or the response is too large.
   Result<void> take(std::string_view line);
 
-  // Whether a session began: a program that could not resume one ends before.
-  bool has_begun() const { return begun_; }
-  // Whether anything was told to the sink.
-  bool has_told() const { return told_; }
+  // Of a turn that failed: whether a new session may help. Nothing was told to the sink then.
+  bool session_may_be_dead() const;
   // Whether the last line of a turn came.
   bool has_ended() const { return ended_; }
 
@@ -49,7 +47,6 @@ class StreamJsonReader {
   std::map<std::string, ToolCall> calls_;  // under way, by id
   std::string pending_;    // text since the last tool: the response, or narration before the next
   bool streamed_ = false;  // the text of the message at hand came in pieces
-  bool begun_ = false;
   bool told_ = false;
   bool ended_ = false;
 

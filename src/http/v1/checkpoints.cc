@@ -1,6 +1,7 @@
 #include "api/checkpoints.h"
 
 #include "api/checkpoint_answers.h"
+#include "core/percent.h"
 #include "core/quote.h"
 #include "http/v1/common.h"
 #include "http/v1/describe.h"
@@ -104,7 +105,8 @@ Reply create_checkpoint(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(
       const Checkpoint made,
       make_checkpoint(service.settings(), service.store(), wanted, text_in(fields, "session_id")));
-  return json_response(201, checkpoint_json(made)).header("Location", "/v1/checkpoints/" + made.id);
+  return json_response(201, checkpoint_json(made))
+      .header("Location", "/v1/checkpoints/" + percent_encoded(made.id));
 }
 
 Reply get_checkpoint(Service& service, Request& request) {
@@ -121,6 +123,7 @@ Reply update_checkpoint(Service& service, Request& request) {
   changes.summary = text_in(fields, "summary");
   changes.next_steps = texts_in(fields, "next_steps");
   changes.tags = texts_in(fields, "tags");
+  changes.files_touched = texts_in(fields, "files_touched");
   if (const auto state = text_in(fields, "worker_state")) {
     SKEIN_ASSIGN_OR_REFUSE(changes.worker_state, parse_worker_state(*state));
   }
@@ -202,13 +205,16 @@ std::vector<Route> checkpoint_routes() {
        .path = "/v1/checkpoints/{checkpoint_id}",
        .name = "updateCheckpoint",
        .tag = "checkpoints",
-       .summary = "Change the summary or the worker's state, or add next steps and tags",
-       .description = "A worker's state moves idle, loading, executing, verifying, completed; and "
-                      "from executing to error. Other moves are 409.",
+       .summary = "Change the summary or the worker's state, or add next steps, tags and files",
+       .description =
+           "Records anew where git stands, with the commits made since. A worker's state "
+           "moves idle, loading, executing, verifying, completed; and "
+           "from executing to error. Other moves are 409.",
        .access = Access::kWrite,
-       .body = takes(object({may("summary", text(limits::kMaxCheckpointTextBytes)),
-                             may("next_steps", lines()), may("tags", lines(256)),
-                             may("worker_state", named("WorkerState"))})),
+       .body = takes(
+           object({may("summary", text(limits::kMaxCheckpointTextBytes)),
+                   may("next_steps", lines()), may("tags", lines(256)),
+                   may("files_touched", lines(4096)), may("worker_state", named("WorkerState"))})),
        .responses = {gives(200, "It, as it is now.", named("Checkpoint"))},
        .handler = update_checkpoint}));
   routes.push_back(workspace_wide(

@@ -136,6 +136,24 @@ Response read_answer(const std::string& stored) {
   return response;
 }
 
+// The answer is not there yet. Whoever goes away before it is leaves a request whose outcome nobody
+// can tell.
+Response keep_later(Service& service, const Idempotency::Request& asked, Response reply) {
+  reply.waiting->poll =
+      [&service, asked,
+       poll = std::move(reply.waiting->poll)]() -> tl::expected<std::optional<Response>, Problem> {
+    auto answer = poll();
+    Idempotency idempotency(service.store(), service.clock());
+    if (!answer && answer.error().status < 500) {
+      SKEIN_TRY(idempotency.abandon(asked));
+    } else if (answer && *answer) {
+      SKEIN_TRY(idempotency.finish(asked, stored_answer(**answer)));
+    }
+    return answer;
+  };
+  return reply;
+}
+
 Reply answer_once(const Route& route, const Handler& handler, Service& service, Request& request) {
   const auto key = request.header(kIdempotencyKey);
   if (!key) return handler(service, request);
@@ -144,6 +162,7 @@ Reply answer_once(const Route& route, const Handler& handler, Service& service, 
   SKEIN_ASSIGN(const std::optional<std::string> before, idempotency.begin(asked));
   if (before) return read_answer(*before);
   Reply reply = handler(service, request);
+  if (reply && reply->waiting) return keep_later(service, asked, std::move(*reply));
   if (reply) {
     SKEIN_TRY(idempotency.finish(asked, stored_answer(*reply)));
   } else if (reply.error().status < 500) {

@@ -120,7 +120,8 @@ Route list_route() {
                      in_query("project", some_text(limits::kMaxProjectBytes),
                               "Only those of this project."),
                      link("thread"), link("run"), link("checkpoint"), link("commit")},
-      .responses = {gives(200, "The items; totals are of the whole workspace.", named("ItemList"))},
+      .responses = {gives(200, "The items; totals are of the project, else of the whole workspace.",
+                          named("ItemList"))},
       .handler = list_items};
 }
 

@@ -131,7 +131,9 @@ void add_context(NamedShapes& shapes) {
   shapes.emplace_back("Summary", object({must("seq", whole(1)),
                                          must("covers", list(list(whole(1))),
                                               "[first, last] of each range that it stands for"),
-                                         must("text", text()), must("tokens", whole(0))}));
+                                         must("text", text()), must("tokens", whole(0)),
+                                         must("by", choice({"engine", "extraction"})),
+                                         may("model", text(), "That wrote it")}));
 }
 
 void add_recall(NamedShapes& shapes) {

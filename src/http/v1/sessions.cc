@@ -20,6 +20,7 @@ Reply start_session(Service& service, Request& request) {
   SKEIN_TRY_OR_REFUSE(check_agent_id(wanted.agent));
   wanted.project = text_in(fields, "project");
   wanted.session_id = text_in(fields, "session_id");
+  wanted.carry_from = text_in(fields, "carry_from");
   wanted.max_items =
       static_cast<std::size_t>(number_in(fields, "max_items").value_or(wanted.max_items));
   SKEIN_ASSIGN_OR_REFUSE(const StartedSession started, service.sessions().start(wanted));
@@ -28,7 +29,7 @@ Reply start_session(Service& service, Request& request) {
 }
 
 Reply list_sessions(Service& service, Request&) {
-  SKEIN_ASSIGN_OR_REFUSE(const auto unclosed, service.sessions().unclosed());
+  SKEIN_ASSIGN_OR_REFUSE(const auto unclosed, service.sessions().unclosed(kMaxUnclosedSessions));
   std::vector<std::string> sessions;
   for (const WorkSession& session : unclosed) sessions.push_back(work_session_json(session));
   return json_response(JsonObject().add_json("sessions", json_array_of(sessions)).str());
@@ -69,6 +70,8 @@ std::vector<Route> session_routes() {
                 {may("agent", some_text(limits::kMaxAgentIdBytes)),
                  may("project", some_text(limits::kMaxProjectBytes)),
                  may("session_id", some_text(limits::kMaxWorkSessionIdBytes), "Absent: a new one"),
+                 may("carry_from", some_text(limits::kMaxWorkSessionIdBytes),
+                     "A closed session whose items are taken, however old it is"),
                  may("max_items", with_default(whole(0, kMaxShownItems), "50"))})),
             .responses = {gives(201, "The session, and where the work stands.",
                                 named("StartedSession"))},
@@ -98,11 +101,12 @@ std::vector<Route> session_routes() {
        .tag = "sessions",
        .summary = "End a working session, and store what is open still",
        .access = Access::kWrite,
-       .body =
-           may_take(record({may("summary", text(limits::kMaxSessionNotesBytes)),
-                            may("decisions", list(anything())), may("learnings", list(anything())),
-                            may("open_threads", list(anything(), kMaxClosingItems),
-                                "What is open: texts, or items in any of the known formats")})),
+       .body = may_take(record(
+           {may("summary", text(limits::kMaxSessionNotesBytes)),
+            may("project_state", text(limits::kMaxItemTextBytes), "Becomes a PROJECT STATE: item"),
+            may("decisions", list(anything())), may("learnings", list(anything())),
+            may("open_threads", list(anything(), kMaxClosingItems),
+                "What is open: texts, or items in any of the known formats")})),
        .responses = {gives(200, "The session as it ended.", named("ClosedSession"))},
        .handler = close_session}));
   return routes;

@@ -45,13 +45,20 @@ void add_sessions(NamedShapes& shapes) {
            must("total_open", whole(0)), must("total_resolved", whole(0)),
            may("project_state", pairs(anything())), may("repository", pairs(anything())),
            must("checkpoints", list(pairs(anything()))), may("last_session", named("WorkSession")),
-           must("unclosed_sessions", list(named("WorkSession"))), must("warnings", list(text()))}));
+           must("unclosed_sessions", list(named("WorkSession")), "Of the last 24 hours"),
+           may("older_unclosed_sessions", whole(0), "How many more there are"),
+           may("left_behind", pairs(anything()),
+               "The last session, if it is too old to be carried over and has items that are open"),
+           must("warnings", list(text()))}));
   shapes.emplace_back(
       "ClosedSession",
       record({must("success", truth()), must("session", named("WorkSession")),
               must("open_threads", list(named("WorkItem"))), must("created", whole(0)),
               must("resolved", whole(0)), must("warnings", list(text()))}));
 }
+
+constexpr const char* kTypes =
+    "checkpoint, auto-checkpoint, handoff, or a word of another program, such as task";
 
 void add_checkpoints(NamedShapes& shapes) {
   shapes.emplace_back("CheckpointType", choice({"checkpoint", "auto-checkpoint", "handoff"}));
@@ -60,20 +67,20 @@ void add_checkpoints(NamedShapes& shapes) {
   shapes.emplace_back(
       "CheckpointEntry",
       record({must("thread_id", text(), "The checkpoint's id: T-YYYYMMDD-HHMMSS-slug"),
-              must("type", named("CheckpointType")), must("created_at", time()),
-              must("title", text()), must("conversation_summary", text()),
-              must("tags", list(text())), may("worker", text()), may("worker_state", text()),
-              may("branch", text()), may("current_commit", text()), must("next_steps", whole(0)),
-              may("older", truth())}));
+              must("type", text(), kTypes), must("created_at", time()), must("title", text()),
+              must("conversation_summary", text()), must("tags", list(text())),
+              may("worker", text()), may("worker_state", text()), may("branch", text()),
+              may("current_commit", text()), must("next_steps", whole(0)), may("older", truth()),
+              may("archive", text(), "The month of the archive that it is in: YYYY-MM")}));
   shapes.emplace_back("CheckpointPage", page("checkpoints", named("CheckpointEntry")));
   shapes.emplace_back(
       "Checkpoint",
-      record({must("thread_id", text()), must("version", whole(0)),
-              must("type", named("CheckpointType")), must("created_at", time()),
-              must("updated_at", time()), must("workspace_root", text()), must("cwd", text()),
-              may("git", pairs(anything())), may("worker", pairs(anything())),
-              must("conversation_summary", text()), must("files_touched", list(text())),
-              may("next_steps", list(text())), may("metadata", pairs(anything()))}));
+      record({must("thread_id", text()), must("version", whole(0)), must("type", text(), kTypes),
+              must("created_at", time()), must("updated_at", time()),
+              must("workspace_root", text()), must("cwd", text()), may("git", pairs(anything())),
+              may("worker", pairs(anything())), must("conversation_summary", text()),
+              must("files_touched", list(text())), may("next_steps", list(text())),
+              may("metadata", pairs(anything()))}));
   shapes.emplace_back(
       "ResumedCheckpoint",
       record({must("checkpoint", named("Checkpoint")),

@@ -4,6 +4,7 @@
 #include "api/checkpoints.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "mcp/tools/tools.h"
 
 namespace skein::mcp {
@@ -28,6 +29,57 @@ std::vector<Parameter> common_parameters() {
           {.name = "session_id", .description = "default: the newest open session"}};
 }
 
+// Of a checkpoint, that can also be one that exists.
+std::vector<Parameter> checkpoint_parameters() {
+  std::vector<Parameter> parameters = common_parameters();
+  for (Parameter& parameter : parameters) {
+    if (!parameter.required) continue;
+    parameter.required = false;
+    parameter.description += "; required for a new one";
+  }
+  parameters.push_back({.name = "worker", .description = "id of the worker whose work this is"});
+  parameters.push_back({.name = "skill", .description = "the skill that the worker executed"});
+  parameters.push_back(
+      {.name = "worker_state",
+       .kind = Kind::kChoice,
+       .description = "moves idle, loading, executing, verifying, completed; or executing to error",
+       .choices = {"idle", "loading", "executing", "verifying", "completed", "error"}});
+  parameters.push_back(
+      {.name = "update",
+       .description = "id, slug or part of the id of a checkpoint to add to, instead of a new "
+                      "one; takes summary, next_steps, tags, files and worker_state"});
+  return parameters;
+}
+
+// Hashes of files are of no use to a model.
+Checkpoint without_hashes(Checkpoint checkpoint) {
+  if (checkpoint.git) checkpoint.git->uncommitted.reset();
+  return checkpoint;
+}
+
+Result<std::optional<WorkerState>> state_in(const Arguments& arguments) {
+  std::optional<WorkerState> state;
+  if (const auto word = arguments.text("worker_state")) {
+    SKEIN_ASSIGN(state, parse_worker_state(*word));
+  }
+  return state;
+}
+
+Result<std::optional<Worker>> worker_in(const Arguments& arguments) {
+  SKEIN_ASSIGN(const auto state, state_in(arguments));
+  const auto id = arguments.text("worker");
+  const auto skill = arguments.text("skill");
+  if (!id && (skill || state)) {
+    return fail(ErrorCode::kInvalid, "skill and worker_state need worker, or update");
+  }
+  if (!id) return std::nullopt;
+  Worker worker;
+  worker.id = *id;
+  worker.skill = skill;
+  worker.state = state.value_or(WorkerState::kIdle);
+  return worker;
+}
+
 // What is wrong without failing the call is told to a client that listens.
 Notice notice_to(const Exchange& exchange) {
   return [&exchange](const std::string& message) {
@@ -44,28 +96,62 @@ Result<Checkpoint> make(Workspace& workspace, CheckpointType type, const Argumen
   wanted.next_steps = arguments.texts("next_steps");
   wanted.tags = arguments.texts("tags");
   wanted.files_touched = arguments.texts("files");
+  SKEIN_ASSIGN(wanted.worker, worker_in(arguments));
   SKEIN_ASSIGN(Desk* const desk, workspace.look());
   return make_checkpoint(workspace.settings(), desk->store(), std::move(wanted),
                          arguments.text("session_id"), notice_to(exchange));
 }
 
+Result<Checkpoint> make_new(Workspace& workspace, const Arguments& arguments,
+                            const Exchange& exchange) {
+  for (const char* name : {"title", "summary"}) {
+    if (!arguments.text(name)) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is required for a new checkpoint", name));
+    }
+  }
+  return make(workspace, CheckpointType::kCheckpoint, arguments, exchange);
+}
+
+Result<Checkpoint> update(const Workspace& workspace, const std::string& part,
+                          const Arguments& arguments, const Exchange& exchange) {
+  for (const char* name : {"title", "worker", "skill", "session_id"}) {
+    if (!arguments.text_or(name, "").empty()) {
+      return fail(ErrorCode::kInvalid,
+                  fmt::format("{} is for a new checkpoint; update takes summary, "
+                              "next_steps, tags, files, worker_state",
+                              name));
+    }
+  }
+  CheckpointUpdate changes;
+  changes.summary = arguments.text("summary");
+  changes.next_steps = arguments.texts("next_steps");
+  changes.tags = arguments.texts("tags");
+  changes.files_touched = arguments.texts("files");
+  SKEIN_ASSIGN(changes.worker_state, state_in(arguments));
+  return workspace_checkpoints(workspace.settings(), notice_to(exchange)).update(part, changes);
+}
+
 Tool checkpoint_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments,
                                 const Exchange& exchange) -> Result<ToolAnswer> {
-    SKEIN_ASSIGN(const Checkpoint made,
-                 make(workspace, CheckpointType::kCheckpoint, arguments, exchange));
-    return ToolAnswer{.text = fmt::format("Wrote checkpoint {}.\n", made.id),
-                      .structured = stored_values(JsonObject()
-                                                      .add("thread_id", made.id)
-                                                      .add_json("checkpoint", checkpoint_json(made))
-                                                      .str())};
+    const auto part = arguments.text("update");
+    SKEIN_ASSIGN(const Checkpoint written, part ? update(workspace, *part, arguments, exchange)
+                                                : make_new(workspace, arguments, exchange));
+    return ToolAnswer{.text = fmt::format("{} checkpoint {}.\n", part ? "Updated" : "Wrote",
+                                          visible_line(written.id)),
+                      .structured = stored_values(
+                          JsonObject()
+                              .add("thread_id", written.id)
+                              .add_json("checkpoint", checkpoint_json(without_hashes(written)))
+                              .str())};
   };
   return {.name = "checkpoint",
           .title = "Write a checkpoint",
           .description =
               "Write down where the work stands: summary, next steps, branch, commits of this "
-              "session, uncommitted files. Do so at milestones.",
-          .parameters = common_parameters(),
+              "session, uncommitted files. Do so at milestones. With update: add to one, with the "
+              "commits made since.",
+          .parameters = checkpoint_parameters(),
           .output_schema = Json::trusted(
               R"({"type":"object","properties":{"thread_id":{"type":"string"},"checkpoint":)" +
               std::string(kCheckpoint) + R"(},"required":["thread_id","checkpoint"]})"),
@@ -82,10 +168,11 @@ Tool handoff_tool(Workspace& workspace) {
                                                           made.id, notice_to(exchange)));
     const std::string prompt = handoff_prompt(resumed);
     return ToolAnswer{.text = prompt,
-                      .structured = stored_values(JsonObject()
-                                                      .add_json("checkpoint", checkpoint_json(made))
-                                                      .add("prompt", prompt)
-                                                      .str())};
+                      .structured = stored_values(
+                          JsonObject()
+                              .add_json("checkpoint", checkpoint_json(without_hashes(made)))
+                              .add("prompt", prompt)
+                              .str())};
   };
   return {.name = "handoff",
           .title = "Hand work over",
@@ -103,9 +190,10 @@ Tool resume_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments,
                                 const Exchange& exchange) -> Result<ToolAnswer> {
     SKEIN_ASSIGN(Desk* const desk, workspace.look());
-    SKEIN_ASSIGN(const Resumed resumed,
+    SKEIN_ASSIGN(Resumed resumed,
                  resume_checkpoint(workspace.settings(), desk->store(), arguments.text_or("id", ""),
                                    notice_to(exchange)));
+    resumed.checkpoint = without_hashes(std::move(resumed.checkpoint));
     return ToolAnswer{.text = resumed_for_model(resumed),
                       .structured = stored_values(resumed_json(resumed))};
   };
@@ -114,7 +202,8 @@ Tool resume_tool(Workspace& workspace) {
       .title = "Resume from a checkpoint",
       .description = "Show a checkpoint, what is open, and how far the repository has moved since.",
       .parameters = {{.name = "id",
-                      .description = "of the checkpoint, or a part of it; default: the newest"}},
+                      .description =
+                          "of the checkpoint, its slug, or a part of the id; default: the newest"}},
       .output_schema = Json::trusted(R"({"type":"object","properties":{"checkpoint":)" +
                                      std::string(kCheckpoint) +
                                      R"(,"drift":{"type":"object"},"open_items":{"type":)"

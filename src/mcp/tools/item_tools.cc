@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "api/work/answers.h"
+#include "core/json_array.h"
+#include "core/json_object.h"
 #include "core/quotation.h"
 #include "core/try.h"
 #include "mcp/kept_listing.h"
@@ -98,10 +100,12 @@ Tool list_tool(Workspace& workspace) {
     }
     request.include_resolved = arguments.flag("include_resolved");
     request.project = arguments.text("project");
+    request.of_session = !arguments.flag("all_projects");
     SKEIN_ASSIGN(Desk* const desk, workspace.look());
     const auto make = [&] { return make_listing(workspace, *desk, request); };
     // What is open does not depend on the clock.
-    const bool keeps = !arguments.text("status") && !request.include_resolved && !request.project;
+    const bool keeps = !arguments.text("status") && !request.include_resolved && !request.project &&
+                       request.of_session;
     SKEIN_ASSIGN(KeptListing::Made made, keeps ? kept->get(workspace, *desk, make) : make());
     made.json += fmt::format(R"({}{{"latency_ms":{:.3f}}}}})", kPerformance, watch.elapsed_ms());
     return ToolAnswer{.text = std::move(made.text), .structured = stored_values(made.json)};
@@ -116,7 +120,9 @@ Tool list_tool(Workspace& workspace) {
                          {.name = "include_resolved",
                           .kind = Kind::kFlag,
                           .description = "also those resolved in the last 14 days"},
-                         project_parameter("only those of this project")},
+                         project_parameter("only those of this project, which the totals count "
+                                           "too; default: that of the open session"),
+                         {.name = "all_projects", .kind = Kind::kFlag}},
           .output_schema =
               output(R"("threads":{"type":"array","items":)" + std::string(kItem) +
                          R"(},"total_open":{"type":"integer"},"total_resolved":{"type":"integer"})",
@@ -140,19 +146,30 @@ Tool resolve_tool(Workspace& workspace) {
                   "\"text_match\" (a part of the thread's text), one of the two");
     }
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
-    SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).resolve(request));
-    return ToolAnswer{.text = quoted_record(fmt::format("Resolved {}.", item.id), item.text),
-                      .structured = stored_values(resolve_thread_answer(item, watch))};
+    std::vector<WorkItem> also_resolved;
+    SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).resolve(request, &also_resolved));
+    std::string done = fmt::format("Resolved {}", item.id);
+    std::string texts = item.text;
+    for (const WorkItem& other : also_resolved) {
+      done += fmt::format(", and {}, whose duplicate it was", other.id);
+      texts += "\n" + other.text;
+    }
+    return ToolAnswer{
+        .text = quoted_record(done + ".", texts),
+        .structured = stored_values(resolve_thread_answer(item, also_resolved, watch))};
   };
   return {.name = "resolve_thread",
           .title = "Resolve a work item",
           .description =
               "Mark a thread as done. Give thread_id, or text_match if the id is not known. Doing "
               "it again changes nothing.",
-          .parameters = {{.name = "thread_id", .description = "such as t-1a2b3c4d"},
+          .parameters = {{.name = "thread_id",
+                          .description = "such as t-1a2b3c4d, or #2: the second of list_threads"},
                          {.name = "text_match",
                           .description = "part of the text of exactly one open thread"},
-                         {.name = "resolution_note", .description = "how it was resolved"},
+                         {.name = "resolution_note",
+                          .description = "how it was resolved; \"duplicate of t-…\" resolves that "
+                                         "thread as well"},
                          session_parameter(),
                          {.name = "conversation_id", .description = "where that was"}},
           .output_schema =
@@ -162,42 +179,89 @@ Tool resolve_tool(Workspace& workspace) {
           .run = plain(run)};
 }
 
+// Those of the arguments that were given, as an object; absent, if none was.
+Json given(const Arguments& arguments, std::initializer_list<std::string_view> names) {
+  JsonObject object;
+  bool any = false;
+  for (const std::string_view name : names) {
+    const Json value = arguments.json(name);
+    if (value.empty()) continue;
+    object.add_json(name, value.text());
+    any = true;
+  }
+  return any ? Json::trusted(object.str()) : Json();
+}
+
 Tool start_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
     const Stopwatch watch;
     StartSession request;
-    request.agent = arguments.text_or("agent", workspace.settings().default_agent);
+    request.agent = arguments.text_or(
+        "agent", arguments.text_or("agent_identity", workspace.settings().default_agent));
     request.project = arguments.text("project");
     request.session_id = arguments.text("session_id");
+    request.carry_from = arguments.text("carry_from");
+    request.all_unclosed = arguments.flag("all_unclosed");
+    request.extra =
+        given(arguments, {"linear_issue", "issue_title", "issue_description", "issue_labels"});
     SKEIN_TRY(check_agent_id(request.agent));
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const StartedSession started, workspace.sessions(*desk).start(request));
     return ToolAnswer{.text = session_start_for_model(started),
                       .structured = stored_values(session_start_answer(started, watch))};
   };
-  return {.name = "session_start",
-          .title = "Start a working session",
-          .description =
-              "Call this first. Carries over what earlier sessions left open, and tells the "
-              "project's state, the last checkpoints and what changed in the repository since.",
-          .parameters = {{.name = "agent", .description = "who works"},
-                         project_parameter("default: that of the workspace"),
-                         {.name = "session_id",
-                          .description = "goes on with a known one; default: a new UUID"}},
-          .output_schema =
-              output(R"("session_id":{"type":"string"},"session":{"type":"object"},)"
-                     R"("open_threads":{"type":"array","items":)" +
-                         std::string(kItem) +
-                         R"(},"total_open":{"type":"integer"},"total_resolved":{"type":"integer"},)"
-                         R"("warnings":{"type":"array","items":{"type":"string"}})",
-                     R"("session_id","open_threads")"),
-          .run = plain(run)};
+  return {
+      .name = "session_start",
+      .title = "Start a working session",
+      .description =
+          "Call this first. Carries over what earlier sessions left open, and tells the "
+          "project's state, the last checkpoints and what changed in the repository since.",
+      .parameters = {{.name = "agent", .description = "who works"},
+                     project_parameter("default: that of the workspace"),
+                     {.name = "session_id",
+                      .description = "goes on with a known one; default: a new UUID"},
+                     {.name = "carry_from",
+                      .description = "a closed session whose threads are taken, however old"},
+                     {.name = "all_unclosed",
+                      .kind = Kind::kFlag,
+                      .description = "also list sessions older than 24 hours that were never "
+                                     "closed"},
+                     {.name = "agent_identity", .description = "the same as agent"},
+                     {.name = "linear_issue", .description = "stored with the session"},
+                     {.name = "issue_title"},
+                     {.name = "issue_description"},
+                     {.name = "issue_labels", .kind = Kind::kTexts},
+                     {.name = "force",
+                      .kind = Kind::kFlag,
+                      .description = "has no effect: a start without session_id is always new"}},
+      .output_schema =
+          output(R"("session_id":{"type":"string"},"session":{"type":"object"},)"
+                 R"("open_threads":{"type":"array","items":)" +
+                     std::string(kItem) +
+                     R"(},"total_open":{"type":"integer"},"total_resolved":{"type":"integer"},)"
+                     R"("warnings":{"type":"array","items":{"type":"string"}})",
+                 R"("session_id","open_threads")"),
+      .run = plain(run)};
 }
 
-std::vector<Json> as_json(const std::vector<std::string>& texts) {
+std::vector<Json> values_of(const Json& array) {
   std::vector<Json> values;
-  for (const std::string& text : texts) values.push_back(Json::string(text));
+  for (const RawJson value : json_elements(array.text())) {
+    values.push_back(Json::trusted(std::string(value)));
+  }
   return values;
+}
+
+// What GitMem's closing calls have, and is stored with the session.
+std::vector<Parameter> stored_parameters() {
+  return {{.name = "close_type", .description = "stored with the session, as are the following"},
+          {.name = "closing_reflection", .kind = Kind::kObject},
+          {.name = "task_completion", .kind = Kind::kObject},
+          {.name = "human_corrections"},
+          {.name = "linear_issue"},
+          {.name = "scars_to_record", .kind = Kind::kArray, .items = R"({"type":"object"})"},
+          {.name = "ceremony_duration_ms", .kind = Kind::kWhole},
+          {.name = "transcript_path"}};
 }
 
 std::string close_text(const ClosedSession& closed) {
@@ -210,15 +274,44 @@ std::string close_text(const ClosedSession& closed) {
   return lines.empty() ? text + "\n" : quoted_record(text, lines);
 }
 
+std::vector<Parameter> close_parameters() {
+  constexpr const char* kTextOrObject = R"({"anyOf":[{"type":"string"},{"type":"object"}]})";
+  const auto values = [&](const char* name, std::string description = {}) {
+    return Parameter{.name = name,
+                     .kind = Kind::kArray,
+                     .description = std::move(description),
+                     .items = kTextOrObject};
+  };
+  std::vector<Parameter> parameters = {
+      session_parameter(),
+      {.name = "summary", .description = "what was done"},
+      values("decisions"),
+      values("learnings"),
+      values("learnings_created", "the same as learnings"),
+      values("open_threads",
+             "what is open besides known threads: texts, or {id, status: resolved} to resolve one"),
+      {.name = "project_state",
+       .description = "such as \"Skein: OD-1done OD-2~waits for review OD-3->write tests\""}};
+  for (Parameter& stored : stored_parameters()) parameters.push_back(std::move(stored));
+  return parameters;
+}
+
 Tool close_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
     const Stopwatch watch;
     CloseSession request;
     request.session_id = arguments.text("session_id");
     request.summary = arguments.text_or("summary", "");
-    request.decisions = as_json(arguments.texts("decisions"));
-    request.learnings = as_json(arguments.texts("learnings"));
+    request.decisions = values_of(arguments.json("decisions"));
+    request.learnings = values_of(arguments.json("learnings"));
+    for (Json& value : values_of(arguments.json("learnings_created"))) {
+      request.learnings.push_back(std::move(value));
+    }
     request.open_threads = arguments.json("open_threads");
+    request.project_state = arguments.text_or("project_state", "");
+    request.extra = given(
+        arguments, {"close_type", "closing_reflection", "task_completion", "human_corrections",
+                    "linear_issue", "scars_to_record", "ceremony_duration_ms", "transcript_path"});
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const ClosedSession closed, workspace.sessions(*desk).close(request));
     return ToolAnswer{.text = close_text(closed),
@@ -229,15 +322,7 @@ Tool close_tool(Workspace& workspace) {
           .description =
               "Call this last. Stores what was done and everything that is still open, for the "
               "next session, here or on another machine.",
-          .parameters = {session_parameter(),
-                         {.name = "summary", .description = "what was done"},
-                         {.name = "decisions", .kind = Kind::kTexts},
-                         {.name = "learnings", .kind = Kind::kTexts},
-                         {.name = "open_threads",
-                          .kind = Kind::kArray,
-                          .description = "what is open besides known threads: texts, or {id, text, "
-                                         "status} to change one",
-                          .items = R"({"anyOf":[{"type":"string"},{"type":"object"}]})"}},
+          .parameters = close_parameters(),
           .output_schema = output(R"("success":{"type":"boolean"},"session":{"type":"object"},)"
                                   R"("open_threads":{"type":"array","items":)" +
                                       std::string(kItem) +

@@ -8,7 +8,7 @@ import { Command, CopyButton, Empty, Failure, Loading, Tag } from "../ui/bits";
 import { Icon } from "../ui/icons";
 import { useCalm, useData } from "../ui/use_data";
 
-const kKinds = { checkpoint: "Checkpoint", "auto-checkpoint": "Automatic", handoff: "Handoff" };
+const kKinds: Record<string, string> = { checkpoint: "Checkpoint", "auto-checkpoint": "Automatic", handoff: "Handoff" };
 
 export function CheckpointsView({ open }: { open: string | undefined }) {
   const [words, setWords] = useState("");
@@ -80,7 +80,7 @@ function Entry({ entry, open }: { entry: CheckpointEntry; open: boolean }) {
         <a href={open ? link(["checkpoints"]) : link(["checkpoints", entry.thread_id])} aria-expanded={open}>
           <bdi>{entry.title || entry.thread_id}</bdi>
         </a>
-        <span class="kind">{kKinds[entry.type]}</span>
+        <span class="kind">{kKinds[entry.type] ?? entry.type}</span>
         <time dateTime={entry.created_at}>{clock(entry.created_at)}</time>
       </header>
       <p class="checkpoint-about">

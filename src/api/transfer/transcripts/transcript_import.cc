@@ -45,6 +45,8 @@ class ThreadImport {
   Result<std::optional<std::string>> take(TranscriptEvent one);
   Result<void> finish();
   void add_to(ImportSummary& summary) const;
+  // Of events that were written, some may be in a thread that failed later.
+  std::uint64_t written() const { return written_; }
 
  private:
   struct Stored {
@@ -243,7 +245,7 @@ Result<void> ThreadImport::finish() { return write_batch(); }
 void ThreadImport::add_to(ImportSummary& summary) const {
   summary.redacted += redacted_;
   if (!is_there_) {
-    summary.imported += written_ > 0 ? 1 : 0;
+    ++(written_ > 0 ? summary.imported : summary.empty);
     summary.imported_events += written_;
   } else if (written_ > 0) {
     ++summary.extended;
@@ -262,11 +264,14 @@ class FileImport {
       : store_(store), path_(path), options_(options), summary_(summary) {}
 
   Result<void> run(FileKind kind) {
-    const TranscriptListener listener{
-        [&](const FileProblem& problem) { tell(problem, summary_.unreadable); },
-        [&](const std::string& what) { ++summary_.ignored[what]; }};
+    const TranscriptListener listener{[&](const FileProblem& problem) {
+                                        ++summary_.found_events;
+                                        tell(problem, summary_.unreadable);
+                                      },
+                                      [&](const std::string& what) { ++summary_.ignored[what]; }};
     auto transcript = open(kind, listener);
     if (!transcript) {
+      ++summary_.found;
       tell({path_, 0, transcript.error().message}, summary_.failed);
       return {};
     }
@@ -276,12 +281,17 @@ class FileImport {
       }
       threads_.push_back({ThreadImport(store_, options_, thread)});
     }
+    summary_.found += threads_.size();
     auto read = (*transcript)->read([&](TranscriptEvent one) { return take(std::move(one)); });
-    if (!read) SKEIN_TRY(refuse(read.error()));
+    if (!read) {
+      ++summary_.found;
+      SKEIN_TRY(refuse(read.error()));
+    }
     for (Thread& thread : threads_) {
       auto finished = thread.failed ? Result<void>() : thread.import.finish();
       if (!finished) SKEIN_TRY(give_up(thread, finished.error()));
       if (!thread.failed) thread.import.add_to(summary_);
+      count_events(thread);
     }
     return {};
   }
@@ -290,7 +300,16 @@ class FileImport {
   struct Thread {
     ThreadImport import;
     bool failed = false;
+    std::uint64_t events = 0;      // that the transcript has
+    std::uint64_t unreadable = 0;  // of those, reported as such
   };
+
+  void count_events(const Thread& thread) {
+    const std::uint64_t rest = thread.events - thread.unreadable - thread.import.written();
+    summary_.found_events += thread.events;
+    (thread.failed ? summary_.refused_events : summary_.present_events) += rest;
+    if (thread.failed) summary_.new_events += thread.import.written();
+  }
 
   OpenedTranscript open(FileKind kind, const TranscriptListener& listener) const {
     switch (kind) {
@@ -305,11 +324,15 @@ class FileImport {
 
   Result<void> take(TranscriptEvent one) {
     Thread& thread = threads_[one.thread];
+    ++thread.events;
     if (thread.failed) return {};
     const std::uint64_t line = one.line;
     const auto taken = thread.import.take(std::move(one));
     if (!taken) return give_up(thread, taken.error());
-    if (*taken) tell({path_, line, **taken}, summary_.unreadable);
+    if (*taken) {
+      ++thread.unreadable;
+      tell({path_, line, **taken}, summary_.unreadable);
+    }
     return {};
   }
 

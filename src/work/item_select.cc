@@ -1,0 +1,176 @@
+#include "work/item_select.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "core/quote.h"
+#include "core/text.h"
+#include "core/try.h"
+#include "work/item_merge.h"
+#include "work/item_projects.h"
+#include "work/item_texts.h"
+#include "work/item_view.h"
+#include "work/session_records.h"
+
+namespace skein {
+namespace {
+
+// The number of "#3"; 0: it is no such text.
+std::size_t position_in(const std::optional<std::string>& text) {
+  if (!text || text->size() < 2 || text->front() != '#') return 0;
+  std::size_t number = 0;
+  const char* const end = text->data() + text->size();
+  const auto [stop, error] = std::from_chars(text->data() + 1, end, number);
+  return error == std::errc{} && stop == end ? number : 0;
+}
+
+Result<const WorkItem*> find_by_text(const std::vector<WorkItem>& shown, const std::string& text) {
+  const std::string wanted = fold_text(text);
+  if (wanted.empty()) return fail(ErrorCode::kInvalid, "text_match must not be blank");
+  const std::string key = text_key(text);
+  std::vector<const WorkItem*> found;
+  for (const WorkItem& item : shown) {
+    if (item.status != ItemStatus::kOpen) continue;
+    if (text_key(item.text) == key) return &item;
+    if (fold_text(item.text).find(wanted) != std::string::npos) found.push_back(&item);
+  }
+  if (found.size() == 1) return found[0];
+  if (found.empty()) return fail(ErrorCode::kNotFound, "no open item contains " + quote(text));
+  constexpr std::size_t kNamed = 5;
+  std::string named;
+  for (std::size_t i = 0; i < std::min(found.size(), kNamed); ++i) {
+    named += fmt::format("{}{} {}", i > 0 ? ", " : "", found[i]->id, quote(found[i]->text));
+  }
+  if (found.size() > kNamed) named += fmt::format(" and {} more", found.size() - kNamed);
+  return fail(ErrorCode::kInvalid, fmt::format("{} is in {} open items, name one by its id: {}",
+                                               quote(text), found.size(), named));
+}
+
+// The n-th open item as a list shows them; null: there are fewer.
+Result<WorkItem*> find_by_position(Store& store, const WorkPlace& place, ItemList& list,
+                                   const std::optional<std::string>& project,
+                                   std::size_t position) {
+  std::vector<WorkItem> shown = shown_items(list.items, project_lookup(store, place));
+  std::erase_if(shown, [](const WorkItem& item) { return item.status != ItemStatus::kOpen; });
+  if (project) {
+    SKEIN_ASSIGN(shown, items_of_project(store, shown, *project, place));
+  }
+  if (position > shown.size()) return nullptr;
+  return find_item(list, shown[position - 1].id);
+}
+
+Result<WorkItem*> find_here(Store& store, const WorkPlace& place, ItemList& list,
+                            const ResolveItem& request) {
+  if (request.id) return find_item(list, *request.id);
+  const std::vector<WorkItem> shown = shown_items(list.items, project_lookup(store, place));
+  SKEIN_ASSIGN(const WorkItem* item, find_by_text(shown, *request.text_match));
+  return find_item(list, item->id);
+}
+
+}  // namespace
+
+Result<void> check_selection(const ResolveItem& request) {
+  if (request.id.has_value() == request.text_match.has_value()) {
+    return fail(ErrorCode::kInvalid, "name an item by its id or by a text, one of the two");
+  }
+  if (!request.id || position_in(request.id) > 0) return {};
+  return check_item_id(*request.id);
+}
+
+Result<WorkItem*> find_item(ItemList& list, std::string_view id) {
+  for (WorkItem& item : list.items) {
+    if (item.id == id) return &item;
+  }
+  return fail(ErrorCode::kNotFound, "there is no item " + quote(id));
+}
+
+Result<WorkItem*> select_item(Store& store, const WorkPlace& place, ItemList& list,
+                              const ResolveItem& request, const std::optional<std::string>& project,
+                              Timestamp now) {
+  if (const std::size_t position = position_in(request.id ? request.id : request.text_match)) {
+    SKEIN_ASSIGN(WorkItem * item, find_by_position(store, place, list, project, position));
+    if (item != nullptr) return item;
+    if (request.id) {
+      return fail(ErrorCode::kNotFound,
+                  fmt::format("there is no open item {}; list them first", *request.id));
+    }
+  }
+  auto here = find_here(store, place, list, request);
+  if (here || here.error().code != ErrorCode::kNotFound) return here;
+  const std::string of_project = project.value_or(place.project);
+  SKEIN_ASSIGN(const auto closed, read_closed_sessions(store, of_project, now));
+  const ItemList carried = carried_items(closed);
+  if (carried.items.empty()) return here;
+  ItemList both = merge(list, carried, project_lookup(store, place));
+  if (!find_here(store, place, both, request)) return here;
+  SKEIN_TRY(note_project(store, of_project, carried.items));
+  list = std::move(both);
+  return find_here(store, place, list, request);
+}
+
+Result<std::optional<std::string>> session_project(Store& store, const WorkPlace& place,
+                                                   const std::optional<std::string>& session_id) {
+  if (session_id) {
+    SKEIN_TRY(check_session_id(*session_id));
+    SKEIN_ASSIGN(const auto session, read_session(store, *session_id));
+    if (session) return session->session.project;
+    return std::nullopt;
+  }
+  SKEIN_ASSIGN(const auto newest, newest_open_session(store, place));
+  if (!newest) return std::nullopt;
+  return newest->project;
+}
+
+WorkItem* open_original(ItemList& list, const WorkItem& resolved) {
+  constexpr std::string_view kWords = "duplicate of t-";
+  const std::string note = fold_text(resolved.resolution_note.value_or(""));
+  const std::size_t at = note.find(kWords);
+  if (at == std::string::npos) return nullptr;
+  std::size_t end = at + kWords.size();
+  while (end < note.size() && check_item_id("t-" + std::string(1, note[end]))) ++end;
+  const std::string_view named =
+      std::string_view(note).substr(at + kWords.size() - 2, end - at - kWords.size() + 2);
+  for (WorkItem& item : list.items) {
+    const bool is_original =
+        item.status == ItemStatus::kOpen && item.id != resolved.id && fold_text(item.id) == named;
+    if (is_original) return &item;
+  }
+  return nullptr;
+}
+
+std::string duplicate_note(std::string_view duplicate) {
+  return fmt::format("resolved with {}, which was resolved as a duplicate of this", duplicate);
+}
+
+Result<void> take_for_known(Store& store, const WorkPlace& place, const std::string& project,
+                            const ItemList& list, std::vector<WorkItem>& items,
+                            const std::vector<std::string>& given_ids) {
+  if (given_ids.empty()) return {};
+  SKEIN_ASSIGN(const std::vector<WorkItem> own,
+               items_of_project(store, list.items, project, place));
+  const OpenWordings open(shown_items(own));
+  const std::unordered_set<std::string> given(given_ids.begin(), given_ids.end());
+  std::unordered_set<std::string> known;
+  std::unordered_map<std::string, const WorkItem*> by_note;
+  for (const WorkItem& item : own) {
+    known.insert(item.id);
+    for (std::string& note : notes_of(item)) by_note.emplace(std::move(note), &item);
+  }
+  for (WorkItem& item : items) {
+    if (!given.contains(item.id) || known.contains(item.id)) continue;
+    if (item.status == ItemStatus::kResolved || is_project_state(item)) continue;
+    const auto noted = by_note.find(item.text);
+    const WorkItem* const same = noted != by_note.end() ? noted->second : open.find(item.text);
+    if (same == nullptr) continue;
+    item.id = same->id;
+    // It was said later than the one that is known, which stays the item's text.
+    item.created_at = std::max(item.created_at, Timestamp{same->created_at.us + 1});
+  }
+  return {};
+}
+
+}  // namespace skein
