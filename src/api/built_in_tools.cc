@@ -8,6 +8,7 @@
 #include "core/json_object.h"
 #include "core/quotation.h"
 #include "core/quote.h"
+#include "core/visible.h"
 
 namespace skein {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 constexpr std::size_t kMaxAgentsInDescription = 50;
 constexpr std::int64_t kMaxRecallResults = 20;
 
-ToolResult failed(std::string why) { return {std::move(why), true}; }
+// On one line: what an error names may be anybody's text.
+ToolResult failed(std::string_view why) { return {visible_line(why), true}; }
 ToolResult failed(const Error& error) { return failed(error.message); }
 
 Json schema(std::string_view properties, std::string_view required) {

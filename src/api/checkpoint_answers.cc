@@ -7,6 +7,7 @@
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quotation.h"
+#include "core/visible.h"
 #include "work/checkpoint_extra.h"
 
 namespace skein {
@@ -131,20 +132,22 @@ std::string resumed_json(const Resumed& resumed) {
 std::string entries_text(const std::vector<CheckpointEntry>& entries) {
   if (entries.empty()) return "";
   std::size_t width = 10;
-  for (const CheckpointEntry& entry : entries) width = std::max(width, entry.id.size());
+  for (const CheckpointEntry& entry : entries) {
+    width = std::max(width, visible_line(entry.id).size());
+  }
   std::string text =
       fmt::format("{:<{}}  {:<15}  {:<16}  TITLE\n", "CHECKPOINT", width, "TYPE", "BRANCH");
   for (const CheckpointEntry& entry : entries) {
     std::string title = entry.title;
     std::replace(title.begin(), title.end(), '\n', ' ');
-    text += fmt::format("{:<{}}  {:<15}  {:<16}  {}\n", entry.id, width, type_name(entry),
-                        entry.branch, title);
+    text += fmt::format("{:<{}}  {:<15}  {:<16}  {}\n", visible_line(entry.id), width,
+                        type_name(entry), entry.branch, title);
   }
   return text;
 }
 
 std::string checkpoint_text(const Checkpoint& checkpoint) {
-  std::string text = fmt::format("checkpoint  {}\n", checkpoint.id);
+  std::string text = fmt::format("checkpoint  {}\n", visible_line(checkpoint.id));
   const auto add = [&text](std::string_view name, const std::string& value) {
     if (!value.empty()) text += fmt::format("{:<10}  {}\n", name, value);
   };
@@ -203,10 +206,10 @@ std::string handoff_prompt(const Resumed& resumed) {
   add_list(said, "Open items:", item_lines(resumed));
   const std::string what =
       fmt::format("Continue the work {} (checkpoint {}).\n\nWhat the checkpoint says.",
-                  quoted_name(checkpoint.title), checkpoint.id);
+                  quoted_name(checkpoint.title), visible_line(checkpoint.id));
   return quoted_record(what, said) +
          fmt::format("\nBegin with `skein resume {}`: it tells what has changed since.\n",
-                     checkpoint.id);
+                     visible_line(checkpoint.id));
 }
 
 }  // namespace skein

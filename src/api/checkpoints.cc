@@ -24,7 +24,7 @@ Result<std::unique_ptr<Store>> existing_store(const Settings& settings) {
 }
 
 Result<bool> is_hooked(const Settings& settings, const std::optional<std::string>& session) {
-  if (!session) return false;
+  if (!session || session->empty()) return false;
   SKEIN_ASSIGN(const auto known, HookSessions(settings.workspace.string()).find(*session));
   return known.has_value();
 }
@@ -80,7 +80,7 @@ Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wante
   // A checkpoint is a file: storage that fails only hides the working sessions.
   if (!store && store.error().code == ErrorCode::kIo) {
     SKEIN_ASSIGN(const bool hooked, is_hooked(settings, session));
-    if (session && !hooked) return tl::unexpected(std::move(store).error());
+    if (session && !session->empty() && !hooked) return tl::unexpected(std::move(store).error());
     if (notice) notice("without working sessions: " + store.error().message);
     store = open_store("memory:");
   }

@@ -15,6 +15,7 @@ namespace skein {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr std::size_t kMaxKnowledgeRepos = 32;
 constexpr std::uintmax_t kMostConfigBytes = std::uintmax_t{1} << 20;
 
 Result<std::string> read_config_text(const fs::path& file) {
@@ -56,6 +57,10 @@ Result<std::vector<ActiveLimit>> read_active_limits(RawJson value) {
 Result<std::vector<CheckpointsOptions::KnowledgeRepo>> read_knowledge_repos(RawJson value) {
   std::vector<CheckpointsOptions::KnowledgeRepo> repositories;
   const JsonFields fields(value);
+  if (fields.others().size() > kMaxKnowledgeRepos) {
+    return fail(ErrorCode::kInvalid, fmt::format("names {} repositories; the limit is {}",
+                                                 fields.others().size(), kMaxKnowledgeRepos));
+  }
   for (const JsonFields::Field& field : fields.others()) {
     repositories.push_back({field.name, json_to_string(field.value).value_or("")});
     if (!repositories.back().folder.empty()) continue;

@@ -29,11 +29,11 @@ constexpr std::string_view kTasks = "tasks";
 constexpr std::string_view kRuns = "runs";
 constexpr std::string_view kOpenRuns = "runs_open";
 
-// What a person needs to see of a text to know what it asks for.
-constexpr std::size_t kShownBytes = std::size_t{64} << 10;
+// Whole: what is cut off would be signed unseen.
+std::string whole(std::string_view text) { return quote(text, std::string_view::npos); }
 
 std::string shown(JsonFields& fields, std::string_view name) {
-  return quote(fields.take_string(name).value_or(""), kShownBytes);
+  return whole(fields.take_string(name).value_or(""));
 }
 
 std::optional<RawJson> any(RawJson value) { return value; }
@@ -41,7 +41,7 @@ std::optional<RawJson> any(RawJson value) { return value; }
 // ` with NAME {…}`, for what is there.
 std::string shown_json(JsonFields& fields, std::string_view name, std::string_view words) {
   const auto value = fields.take(name, any);
-  return value ? fmt::format(", {} {}", words, quote(*value, kShownBytes)) : "";
+  return value ? fmt::format(", {} {}", words, whole(*value)) : "";
 }
 
 // Nothing, of all of these: it has no effect, signed or not.
@@ -49,15 +49,15 @@ std::optional<std::string> describe_key(const Record& record, JsonFields& fields
   if (fields.take_time("revokedAt")) return std::nullopt;
   const auto agents = fields.take_strings("agents").value_or(std::vector<std::string>{});
   std::vector<std::string> names;
-  for (const std::string& agent : agents) names.push_back(quote(agent));
-  return fmt::format("API key {} named {}: gives {} access to {}", quote(record.key),
+  for (const std::string& agent : agents) names.push_back(whole(agent));
+  return fmt::format("API key {} named {}: gives {} access to {}", whole(record.key),
                      shown(fields, "name"), shown(fields, "access"),
                      names.empty() ? "all agents" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 std::optional<std::string> describe_trigger(const Record& record, JsonFields& fields) {
   return fmt::format("trigger {} named {}: runs agent {} at {} ({}) with the text {}{}",
-                     quote(record.key), shown(fields, "name"), shown(fields, "agentId"),
+                     whole(record.key), shown(fields, "name"), shown(fields, "agentId"),
                      shown(fields, "cron"), shown(fields, "zone"), shown(fields, "text"),
                      shown_json(fields, "kwargs", "options"));
 }
@@ -65,7 +65,7 @@ std::optional<std::string> describe_trigger(const Record& record, JsonFields& fi
 std::optional<std::string> describe_task(const Record& record, JsonFields& fields) {
   if (fields.take_time("cancelledAt")) return std::nullopt;
   return fmt::format("task {} titled {}: agent {} works on thread {} with the text {}",
-                     quote(record.key), shown(fields, "title"), shown(fields, "agentId"),
+                     whole(record.key), shown(fields, "title"), shown(fields, "agentId"),
                      shown(fields, "threadId"), shown(fields, "text"));
 }
 
@@ -74,7 +74,7 @@ std::optional<std::string> describe_open(const Record& /*record*/, JsonFields& f
   const std::string_view meaning = state == "question"  ? "can be answered and then goes on"
                                    : state == "effects" ? "gets its title and its index entries"
                                                         : "is closed when its process is gone";
-  return fmt::format("open run {} (state {}): {}", shown(fields, "runId"), quote(state), meaning);
+  return fmt::format("open run {} (state {}): {}", shown(fields, "runId"), whole(state), meaning);
 }
 
 std::optional<std::string> describe_run(const Record& /*record*/, JsonFields& fields) {
@@ -90,7 +90,7 @@ std::optional<std::string> describe_run(const Record& /*record*/, JsonFields& fi
   }
   for (const std::string& effect :
        fields.take_strings("effects").value_or(std::vector<std::string>{})) {
-    text += ", effect " + quote(effect);
+    text += ", effect " + whole(effect);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 #include "api/agent_trust.h"
 #include "api/agents.h"
 #include "cli/dialogue.h"
+#include "cli/trust_summary.h"
 #include "core/try.h"
 
 namespace skein {
@@ -17,7 +18,8 @@ bool person_is_there() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_F
 Result<void> ask_for_trust(const Settings& settings, const TrustReview& review) {
   if (!review.needs_trust() || !person_is_there()) return {};
   std::cerr << visible(fmt::format("{} has content that you have not trusted:\n\n{}\n",
-                                   review.workspace, to_text(review)));
+                                   review.workspace, to_text(review)))
+            << trust_summary(review);
   const auto yes = ask("Trust them?", "");
   if (!yes) return tl::unexpected(yes.error().error);
   if (!*yes) return {};

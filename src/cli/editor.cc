@@ -8,6 +8,10 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "core/find_program.h"
 
 extern char** environ;
 
@@ -20,6 +24,16 @@ std::string editor_of_user() {
     if (value != nullptr && *value != '\0') return value;
   }
   return "vi";
+}
+
+// Ours, in which no program of the current folder stands for one of the system.
+std::vector<std::string> editor_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (!std::string_view(*entry).starts_with("PATH=")) variables.emplace_back(*entry);
+  }
+  variables.push_back("PATH=" + absolute_path_entries());
+  return variables;
 }
 
 }  // namespace
@@ -39,8 +53,13 @@ tl::expected<void, Failure> edit_file(const std::string& file, const std::string
                                editor.data(),
                                path.data(),
                                nullptr};
+  std::vector<std::string> variables = editor_environment();
+  std::vector<char*> environment;
+  for (std::string& variable : variables) environment.push_back(variable.data());
+  environment.push_back(nullptr);
   pid_t pid = -1;
-  if (const int failed = ::posix_spawnp(&pid, "sh", nullptr, nullptr, argv.data(), environ);
+  if (const int failed =
+          ::posix_spawn(&pid, "/bin/sh", nullptr, nullptr, argv.data(), environment.data());
       failed != 0) {
     return tl::unexpected<Failure>(
         Error{ErrorCode::kIo, "cannot start the editor " + editor + ": " + std::strerror(failed)});

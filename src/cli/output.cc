@@ -28,64 +28,6 @@ int write_all(int fd, std::string_view text) {
   return 0;
 }
 
-// The code point of a sequence at `at` that a terminal must not get, else 0.
-unsigned hidden_code_point(std::string_view text, std::size_t at, std::size_t& length) {
-  const auto byte = [&](std::size_t i) {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
-  };
-  if (byte(0) == 0xC2 && byte(1) >= 0x80 && byte(1) < 0xA0) {  // C1 controls
-    length = 2;
-    return byte(1);
-  }
-  if (byte(0) == 0xC2 && byte(1) == 0xAD) {  // soft hyphen
-    length = 2;
-    return 0xAD;
-  }
-  if (byte(0) == 0xEF && byte(1) == 0xBB && byte(2) == 0xBF) {  // byte order mark
-    length = 3;
-    return 0xFEFF;
-  }
-  if (byte(0) == 0xF3 && byte(1) == 0xA0 && (byte(2) == 0x80 || byte(2) == 0x81)) {  // tags
-    length = 4;
-    return 0xE0000 + ((byte(2) & 0x3F) << 6) + (byte(3) & 0x3F);
-  }
-  if (byte(0) == 0xE2 && (byte(1) == 0x80 || byte(1) == 0x81)) {
-    const unsigned code = 0x2000 + ((byte(1) & 0x3F) << 6) + (byte(2) & 0x3F);
-    const bool invisible = (code >= 0x200B && code <= 0x200F) || (code >= 0x2060 && code <= 0x206F);
-    const bool reorders = code >= 0x202A && code <= 0x202E;
-    const bool breaks_line = code == 0x2028 || code == 0x2029;
-    if (invisible || reorders || breaks_line) {
-      length = 3;
-      return code;
-    }
-  }
-  return 0;
-}
-
-std::string escape_controls(std::string_view text, bool one_line) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t at = 0; at < text.size();) {
-    const auto c = static_cast<unsigned char>(text[at]);
-    std::size_t length = 1;
-    if (c == '\n' || c == '\t') {
-      if (one_line) {
-        out += c == '\n' ? "\\n" : "\\t";
-      } else {
-        out += static_cast<char>(c);
-      }
-    } else if (c < 0x20 || c == 0x7F) {
-      out += fmt::format("\\x{:02x}", c);
-    } else if (const unsigned code = hidden_code_point(text, at, length)) {
-      out += fmt::format("\\u{:04x}", code);
-    } else {
-      out += static_cast<char>(c);
-    }
-    at += length;
-  }
-  return out;
-}
-
 std::int64_t steady_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(
              std::chrono::steady_clock::now().time_since_epoch())
@@ -93,9 +35,6 @@ std::int64_t steady_ms() {
 }
 
 }  // namespace
-
-std::string visible(std::string_view text) { return escape_controls(text, false); }
-std::string visible_line(std::string_view text) { return escape_controls(text, true); }
 
 std::string printable(std::string_view text) {
   if (valid_utf8(text)) return std::string(text);

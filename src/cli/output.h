@@ -6,15 +6,10 @@
 #include <string_view>
 
 #include "cli/command.h"
+#include "core/visible.h"
 #include "skein/error.h"
 
 namespace skein {
-
-// Text for a terminal: control characters and what reorders or hides text are shown as escapes, so
-// that stored text cannot play tricks on the reader. Line feeds and tabs stay.
-std::string visible(std::string_view text);
-// The same on one line: line feeds and tabs are escaped too.
-std::string visible_line(std::string_view text);
 
 // What the system gave us, such as a path, as valid UTF-8: other bytes are shown as escapes.
 std::string printable(std::string_view text);

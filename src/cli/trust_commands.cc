@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <iostream>
 #include <memory>
 
 #include "api/trust_review.h"
@@ -10,6 +11,7 @@
 #include "cli/ask_for_trust.h"
 #include "cli/context.h"
 #include "cli/dialogue.h"
+#include "cli/trust_summary.h"
 #include "core/effective_user.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
@@ -98,6 +100,7 @@ class Review : public Command {
       if (print_ || !review.needs_trust()) return kExitDone;
       if (!agreed && !person_is_there()) return refused(review);
       if (!agreed) {
+        std::cerr << "\n" << trust_summary(review);
         SKEIN_ASSIGN_OR_FAIL(const bool yes, ask("Trust them?", ""));
         if (!yes) return kExitRefused;
       }

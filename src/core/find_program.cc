@@ -5,8 +5,25 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 namespace skein {
+namespace {
+
+// The entries of PATH that do not depend on the current folder.
+std::vector<std::string> absolute_entries() {
+  std::vector<std::string> entries;
+  const char* path = std::getenv("PATH");
+  std::string_view rest = path != nullptr ? path : "";
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    if (rest.starts_with('/')) entries.emplace_back(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return entries;
+}
+
+}  // namespace
 
 std::optional<std::string> find_program(std::string_view name) {
   const auto runs = [](const std::string& file) {
@@ -18,18 +35,18 @@ std::optional<std::string> find_program(std::string_view name) {
     if (runs(file)) return file;
     return std::nullopt;
   }
-  const char* path = std::getenv("PATH");
-  std::string_view rest = path != nullptr ? path : "";
-  while (!rest.empty() && !name.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    std::string file(rest.substr(0, end));
-    // An empty or relative entry means the current folder, whose files may be anybody's.
-    const bool absolute = file.starts_with('/');
+  if (name.empty()) return std::nullopt;
+  for (std::string& file : absolute_entries()) {
     file.append("/").append(name);
-    if (absolute && runs(file)) return file;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (runs(file)) return std::move(file);
   }
   return std::nullopt;
+}
+
+std::string absolute_path_entries() {
+  std::string path;
+  for (const std::string& entry : absolute_entries()) path += (path.empty() ? "" : ":") + entry;
+  return path.empty() ? "/usr/bin:/bin" : path;
 }
 
 std::string own_program() {

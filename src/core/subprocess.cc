@@ -121,7 +121,9 @@ class SpawnPlan {
       const bool changed =
           std::any_of(spawn.environment.begin(), spawn.environment.end(),
                       [&](const Spawn::Variable& change) { return names(*entry, change.name); });
-      if (!changed) variables.emplace_back(*entry);
+      if (changed) continue;
+      const bool is_path = std::string_view(*entry).starts_with("PATH=");
+      variables.push_back(is_path ? "PATH=" + absolute_path_entries() : *entry);
     }
     for (const Spawn::Variable& change : spawn.environment) {
       if (change.value) variables.push_back(change.name + "=" + *change.value);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "core/secret_names.h"
+#include "core/url_host.h"
 
 namespace skein {
 namespace {
@@ -52,6 +53,8 @@ void check_base_url(CheckedFields& fields, std::string& url) {
     fields.wrong("baseUrl", "must not have a user, a password or a query in it");
   } else if (std::any_of(url.begin(), url.end(), is_control)) {
     fields.wrong("baseUrl", "must not have a control character in it");
+  } else if (!has_plain_host(url)) {
+    fields.wrong("baseUrl", std::string(kPlainHostRule));
   }
   while (url.ends_with('/')) url.pop_back();
 }

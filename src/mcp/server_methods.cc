@@ -6,6 +6,7 @@
 #include "core/json_array.h"
 #include "core/quote.h"
 #include "core/sha256.h"
+#include "core/visible.h"
 #include "mcp/limits.h"
 #include "mcp/server.h"
 #include "rpc/mcp_protocol.h"
@@ -22,7 +23,7 @@ RpcError invalid(std::string message, Json data = {}) {
 // Storage that fails is our affair; everything else is about what was asked for.
 RpcError as_rpc(const Error& error) {
   const bool ours = error.code == ErrorCode::kIo || error.code == ErrorCode::kDamaged;
-  return {ours ? kRpcInternalError : kRpcInvalidParams, error.message};
+  return {ours ? kRpcInternalError : kRpcInvalidParams, visible_line(error.message)};
 }
 
 std::optional<RawJson> to_any(RawJson value) { return value; }
@@ -165,7 +166,8 @@ Server::Answer Server::tool_result(const Tool& tool, ToolAnswer answer,
   JsonObject result;
   std::string content = "[";
   if (!answer.text.empty() || answer.blocks.empty()) {
-    if (answer.is_error) answer.text = tool.name + ": " + answer.text;
+    // What an error names may be anybody's text: it makes up no lines for the model to read.
+    if (answer.is_error) answer.text = tool.name + ": " + visible_line(answer.text);
     content += text_block(answer.text);
   }
   for (const std::string& block : answer.blocks) content += (content.size() > 1 ? "," : "") + block;

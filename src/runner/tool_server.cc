@@ -7,6 +7,7 @@
 #include "core/quote.h"
 #include "core/secret_names.h"
 #include "core/try.h"
+#include "core/url_host.h"
 #include "skein/agents.h"
 
 namespace skein {
@@ -106,6 +107,8 @@ ToolServer parse_tool_server(std::string_view name, const Json& json, std::strin
     if (by_url && !server.url.starts_with("http://") && !server.url.starts_with("https://") &&
         !server.url.starts_with("${")) {
       fields.wrong("url", "must begin with http:// or https://");
+    } else if (by_url && !has_plain_host(server.url)) {
+      fields.wrong("url", std::string(kPlainHostRule));
     }
     if (by_url && (!arguments.empty() || !server.environment.empty())) {
       problems(path, "has a \"url\", with which \"args\" and \"env\" make no sense");

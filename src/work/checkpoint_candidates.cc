@@ -11,7 +11,8 @@ namespace skein {
 namespace {
 
 constexpr std::size_t kMostNamed = 10;
-constexpr std::size_t kPrefixBytes = 18;  // T-20260123-143052-
+constexpr std::size_t kMostIdBytes = 255;  // that a message shows: as many as a file name has
+constexpr std::size_t kPrefixBytes = 18;   // T-20260123-143052-
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -73,7 +74,7 @@ std::string candidates_text(const std::vector<const IndexedCheckpoint*>& candida
   std::string text =
       fmt::format("{} checkpoints have {} in their ids:", candidates.size(), quote(part));
   for (std::size_t i = 0; i < std::min(candidates.size(), kMostNamed); ++i) {
-    text += (i > 0 ? ", " : " ") + candidates[i]->entry.id;
+    text += (i > 0 ? ", " : " ") + quote(candidates[i]->entry.id, kMostIdBytes);
   }
   return candidates.size() > kMostNamed ? text + " …" : text;
 }

@@ -8,6 +8,7 @@
 #include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "skein/limits.h"
 #include "work/file_content.h"
 #include "work/knowledge_repos.h"
@@ -72,7 +73,8 @@ class Capture {
     CheckpointGit& git = checkpoint_.git.emplace();
     describe(state, git);
     if (is_full()) SKEIN_TRY(describe_session(**repository, state, wanted, git));
-    return describe_files(**repository, state, git);
+    describe_files(**repository, state, git);
+    return {};
   }
 
   Result<void> again(const std::vector<std::string>& files) {
@@ -99,7 +101,8 @@ class Capture {
       SKEIN_TRY(add_commits(**repository, *before, same_branch, git));
     }
     checkpoint_.git = std::move(git);
-    return describe_files(**repository, state, *checkpoint_.git);
+    describe_files(**repository, state, *checkpoint_.git);
+    return {};
   }
 
  private:
@@ -190,15 +193,15 @@ class Capture {
     return {};
   }
 
-  Result<void> describe_files(const Repository& repository, const RepositoryState& state,
-                              CheckpointGit& git) {
+  void describe_files(const Repository& repository, const RepositoryState& state,
+                      CheckpointGit& git) {
     if (is_full()) {
       for (const std::string& file : state.changed_files) {
         if (!file.ends_with('/')) add_file(checkpoint_, file);
       }
     }
     record_contents(repository, state.changed_files, git);
-    return is_full() ? describe_knowledge(git) : Result<void>();
+    if (is_full()) describe_knowledge(git);
   }
 
   // A checkpoint compares later with these files as they are now, not with the last commit.
@@ -217,18 +220,11 @@ class Capture {
     }
   }
 
-  Result<void> describe_knowledge(CheckpointGit& git) {
-    const auto repositories = knowledge_repositories(options_);
-    if (repositories.empty() && options_.knowledge_repos.empty()) return {};
-    git.knowledge_repos.emplace();
-    for (const auto& [name, repository] : repositories) {
-      SKEIN_ASSIGN(const RepositoryState state, repository.state());
-      std::string json = "{ \"commit\": \"";
-      json += state.head ? state.head->short_id : "";
-      json += state.dirty() ? "\", \"dirty\": true }" : "\", \"dirty\": false }";
-      git.knowledge_repos->push_back({name, Json::trusted(std::move(json))});
+  void describe_knowledge(CheckpointGit& git) const {
+    auto states = knowledge_states(options_);
+    if (!states.empty() || !options_.knowledge_repos.empty()) {
+      git.knowledge_repos = std::move(states);
     }
-    return {};
   }
 
   Checkpoint& checkpoint_;
@@ -244,7 +240,7 @@ Result<void> check_is_ours(const Repository& repository, const std::string& fold
   if (is_inside(fs::weakly_canonical(folder, error), root)) return {};
   SKEIN_ASSIGN(const auto own, Repository::find(workspace));
   if (own && own->common_folder() == repository.common_folder()) return {};
-  return fail(ErrorCode::kInvalid, folder + " is outside the workspace");
+  return fail(ErrorCode::kInvalid, visible_line(folder) + " is outside the workspace");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "git/repository.h"
 #include "skein/checkpoints.h"
 #include "work/checkpoint_capture.h"
@@ -69,7 +70,7 @@ Result<void> compare(const Checkpoint& checkpoint, const std::string& workspace,
   SKEIN_ASSIGN(const auto repository, checkpoint_repository(checkpoint, workspace));
   if (!repository) {
     return fail(ErrorCode::kNotFound,
-                checkpoint_folder(checkpoint, workspace) + " is in no repository");
+                visible_line(checkpoint_folder(checkpoint, workspace)) + " is in no repository");
   }
   if (!is_hex(drift.commit_then)) {
     return fail(ErrorCode::kInvalid, quote(drift.commit_then) + " is no commit id");

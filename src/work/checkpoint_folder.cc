@@ -11,6 +11,7 @@
 #include "core/own_folder.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "skein/limits.h"
 
 namespace skein {
@@ -133,12 +134,13 @@ Result<Checkpoint> CheckpointFolder::load(const File& file) const {
   }
   const std::string path = path_of(file);
   SKEIN_ASSIGN(const auto text, read_file(path, limits::kMaxCheckpointBytes));
-  if (!text) return fail(ErrorCode::kNotFound, "there is no checkpoint " + path);
+  if (!text) return fail(ErrorCode::kNotFound, "there is no checkpoint " + visible_line(path));
   auto checkpoint = file.older
                         ? parse_older_checkpoint(*text, file.id,
                                                  Timestamp{file.stamp.mtime_ns / 1'000'000 * 1000})
                         : parse_checkpoint(*text);
-  if (!checkpoint) return fail(ErrorCode::kDamaged, path + ": " + checkpoint.error().message);
+  if (!checkpoint)
+    return fail(ErrorCode::kDamaged, visible_line(path) + ": " + checkpoint.error().message);
   checkpoint->id = file.id;
   checkpoint->older = file.older;
   checkpoint->archive = file.archive;

@@ -9,6 +9,7 @@
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "skein/limits.h"
 #include "work/checkpoint_cache.h"
 #include "work/checkpoint_candidates.h"
@@ -126,7 +127,8 @@ Result<void> apply(const CheckpointUpdate& changes, Checkpoint& checkpoint) {
   }
   if (!changes.worker_state) return {};
   if (!checkpoint.worker) {
-    return fail(ErrorCode::kInvalid, checkpoint.id + " has no worker whose state could change");
+    return fail(ErrorCode::kInvalid,
+                visible_line(checkpoint.id) + " has no worker whose state could change");
   }
   const WorkerState before = checkpoint.worker->state.value_or(WorkerState::kIdle);
   SKEIN_TRY(check_worker_move(before, *changes.worker_state));
@@ -240,10 +242,11 @@ Result<Checkpoint> Checkpoints::update(std::string_view part, const CheckpointUp
   SKEIN_ASSIGN(const CheckpointEntry entry, find(part, IfSeveral::kRefuse));
   if (entry.older) {
     return fail(ErrorCode::kInvalid,
-                entry.id + " is in " + folder.older() + ", which is only read");
+                visible_line(entry.id) + " is in " + folder.older() + ", which is only read");
   }
   if (!entry.archive.empty()) {
-    return fail(ErrorCode::kInvalid, entry.id + " is in the archive, which is only read");
+    return fail(ErrorCode::kInvalid,
+                visible_line(entry.id) + " is in the archive, which is only read");
   }
   Checkpoint checkpoint;
   {

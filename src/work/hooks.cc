@@ -222,7 +222,7 @@ Result<Hooks::Session> Hooks::named_session(WorkSessions& working, const std::st
   if (session.hooked || session.working) return session;
   SKEIN_ASSIGN(const auto open, working.unclosed());
   std::string known;
-  for (const WorkSession& other : open) known += (known.empty() ? "" : ", ") + other.id;
+  for (const WorkSession& other : open) known += (known.empty() ? "" : ", ") + quote(other.id);
   return fail(ErrorCode::kNotFound, "unknown working session " + quote(id) +
                                         " (open here: " + (known.empty() ? "none" : known) +
                                         "); start it first, or leave the session out");
@@ -263,7 +263,7 @@ Result<Checkpoint> Hooks::checkpoint(NewCheckpoint wanted, WorkSessions& working
                                      const std::optional<std::string>& session) {
   if (wanted.folder.empty()) wanted.folder = workspace();
   std::optional<Session> found;
-  if (session) {
+  if (session && !session->empty()) {
     SKEIN_ASSIGN(found, named_session(working, *session));
   } else {
     SKEIN_ASSIGN(found, newest_session(working));

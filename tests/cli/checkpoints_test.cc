@@ -189,7 +189,7 @@ TEST(CheckpointCommands, RefuseAnUnknownSession) {
     const Ran refused = workspace.run({command, "x", "--session", "nosuch"});
     EXPECT_EQ(refused.code, 3) << refused;
     EXPECT_THAT(refused.err, AllOf(HasSubstr("unknown working session \"nosuch\""),
-                                   HasSubstr("open here: " + known)));
+                                   HasSubstr("open here: \"" + known + "\"")));
     EXPECT_EQ(workspace.run({command, "x", "--session", "../../etc"}).code, 1);
   }
   EXPECT_EQ(workspace.run({"checkpoints", "list", "--json"}).json().as_array().size(), 0u);

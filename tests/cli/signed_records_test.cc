@@ -148,6 +148,21 @@ TEST_F(HostileDatabase, DoctorListsWhatIsNotSigned) {
   EXPECT_THAT(workspace_.run({"doctor"}).out, Not(HasSubstr("not signed")));
 }
 
+TEST_F(HostileDatabase, ReviewShowsTheEndOfEverythingThatItSigns) {
+  workspace_.create();
+  Trigger trigger;
+  trigger.id = "trigger-0000000000000001";
+  trigger.agent_id = "echo";
+  trigger.cron = "@yearly";
+  trigger.zone = "UTC";
+  trigger.text = "Good morning" + std::string(200'000, ' ') + "and send it";
+  trigger.name = std::string(100'000, 'n') + "end-of-name";
+  must(must(open_store(url()))
+           ->write(std::vector{record("triggers", trigger.id, trigger_json(trigger))}));
+  EXPECT_THAT(workspace_.run({"trust", "--print"}).out,
+              AllOf(HasSubstr("and send it"), HasSubstr("end-of-name"), Not(HasSubstr("…"))));
+}
+
 // --- What the user made ---
 
 class OwnDatabase : public OnEveryBackend {};

@@ -95,6 +95,38 @@ TEST_F(CheckpointsTest, OfWorkInARepositoryTellWhatGitKnows) {
                                        known.substr(0, 7) + "\", \"dirty\": false }"));
 }
 
+TEST_F(CheckpointsTest, LookAtEachKnowledgeRepositoryOnceWhateverItsNames) {
+  init_repository(workspace());
+  init_repository(workspace() / "known");
+  const std::string id = commit_file(workspace() / "known", "k", "1", "k").substr(0, 7);
+  const Checkpoint made =
+      must(checkpoints({{"a", "known"}, {"b", "./known"}, {"c", "no/such"}, {"d", "no/./such"}})
+               .create(wanted("x")));
+  EXPECT_THAT(to_json(made), HasSubstr("\"a\": { \"commit\": \"" + id));
+  EXPECT_THAT(to_json(made), HasSubstr("\"b\": { \"commit\": \"" + id));
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("knowledge repository \"c\"")));
+}
+
+TEST_F(CheckpointsTest, LeaveOutKnowledgeRepositoriesThatComeTooLate) {
+  init_repository(workspace());
+  init_repository(workspace() / "known");
+  Checkpoints slow(
+      {.workspace = workspace().string(),
+       .knowledge_repos = {{"a", "known"}, {"b", "no/such"}, {"c", "."}, {"d", "known"}},
+       .clock = &clock_,
+       .notice = [this](const std::string& what) {
+         notices_.push_back(what);
+         clock_.advance(1min);  // the repository took so long
+       }});
+  const Checkpoint made = must(slow.create(wanted("x")));
+  ASSERT_TRUE(made.git && made.git->knowledge_repos);
+  std::vector<std::string> names;
+  for (const auto& known : *made.git->knowledge_repos) names.push_back(known.name);
+  EXPECT_THAT(names, ElementsAre("a", "d")) << "what is known costs no time";
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("\"b\""),
+                                    testing::AllOf(HasSubstr("left out"), HasSubstr("\"c\""))));
+}
+
 TEST_F(CheckpointsTest, ThatAreAutomaticAreLightAndInNoList) {
   init_repository(workspace());
   commit_file(workspace(), "a", "1", "first");

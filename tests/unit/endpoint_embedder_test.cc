@@ -288,6 +288,7 @@ TEST(EndpointEmbedder, RefusesUrlsAndLimitsThatItCannotKeep) {
   };
   refused([](auto& options) { options.url = "ftp://x"; }, {"http", "ftp://x"});
   refused([](auto& options) { options.url = ""; }, {"http"});
+  refused([](auto& options) { options.url = "https://api.\u043epenai.com/v1"; }, {"punycode"});
   refused([](auto& options) { options.url = "http://x/?key=1"; }, {"?"});
   refused([](auto& options) { options.url = "http://x/" + std::string(300, 'y'); }, {"256"});
   refused([](auto& options) { options.model = ""; }, {"model"});

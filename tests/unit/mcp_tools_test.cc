@@ -225,7 +225,8 @@ TEST_F(McpTools, CheckpointsListTheCommitsOfTheirSession) {
   const std::string title_and_summary = R"({"title":"x","summary":"y")";
   for (const char* tool : {"checkpoint", "handoff"}) {
     for (const std::string& arguments :
-         {title_and_summary + "}", title_and_summary + R"(,"session_id":")" + session + "\"}"}) {
+         {title_and_summary + "}", title_and_summary + R"(,"session_id":""})",
+          title_and_summary + R"(,"session_id":")" + session + "\"}"}) {
       const auto git = structured(tool, arguments).at("checkpoint").at("git");
       EXPECT_EQ(git.at("initial_commit").as_string(), before.substr(0, 7)) << arguments;
       ASSERT_EQ(git.at("commits_made").as_array().size(), 1U) << arguments;

@@ -109,6 +109,17 @@ TEST(RunProgram, StartsInItsFolderWithChangedVariables) {
             std::filesystem::canonical(folder.path()).string() + "\none,none\n");
 }
 
+TEST(RunProgram, FindsNoProgramsInTheFolderItStartsIn) {
+  const std::string before = std::getenv("PATH");
+  ::setenv("PATH", (".:node_modules/.bin::" + before + ":").c_str(), 1);
+  const auto done = run_program(Spawn{.argv = {"/bin/sh", "-c", "echo \"$PATH\""}}, {}, {});
+  ::setenv("PATH", ".", 1);
+  const auto without = run_program(Spawn{.argv = {"/bin/sh", "-c", "echo \"$PATH\""}}, {}, {});
+  ::setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(must(done).out, before + "\n");
+  EXPECT_EQ(must(without).out, "/usr/bin:/bin\n");
+}
+
 TEST(RunProgram, LeaksNoDescriptors) {
   // One that is not closed on exec, as a library might open it.
   const int leak = ::open("/dev/null", O_RDONLY);

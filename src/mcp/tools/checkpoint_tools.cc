@@ -4,6 +4,7 @@
 #include "api/checkpoints.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "mcp/tools/tools.h"
 
 namespace skein::mcp {
@@ -114,7 +115,7 @@ Result<Checkpoint> make_new(Workspace& workspace, const Arguments& arguments,
 Result<Checkpoint> update(const Workspace& workspace, const std::string& part,
                           const Arguments& arguments, const Exchange& exchange) {
   for (const char* name : {"title", "worker", "skill", "session_id"}) {
-    if (arguments.text(name)) {
+    if (!arguments.text_or(name, "").empty()) {
       return fail(ErrorCode::kInvalid,
                   fmt::format("{} is for a new checkpoint; update takes summary, "
                               "next_steps, tags, files, worker_state",
@@ -136,10 +137,10 @@ Tool checkpoint_tool(Workspace& workspace) {
     const auto part = arguments.text("update");
     SKEIN_ASSIGN(const Checkpoint written, part ? update(workspace, *part, arguments, exchange)
                                                 : make_new(workspace, arguments, exchange));
-    return ToolAnswer{
-        .text = fmt::format("{} checkpoint {}.\n", part ? "Updated" : "Wrote", written.id),
-        .structured =
-            stored_values(JsonObject()
+    return ToolAnswer{.text = fmt::format("{} checkpoint {}.\n", part ? "Updated" : "Wrote",
+                                          visible_line(written.id)),
+                      .structured = stored_values(
+                          JsonObject()
                               .add("thread_id", written.id)
                               .add_json("checkpoint", checkpoint_json(without_hashes(written)))
                               .str())};

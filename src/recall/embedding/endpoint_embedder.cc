@@ -12,6 +12,7 @@
 #include "core/json_object.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/url_host.h"
 #include "recall/embedding/checks.h"
 
 namespace skein {
@@ -235,6 +236,9 @@ Result<void> check_endpoint(const EndpointEmbedderOptions& options) {
                 "the URL of an endpoint begins with http:// or https://, has at most " +
                     std::to_string(kMaxUrlBytes) + " bytes and none of ?, #, @ and white space" +
                     (url.find('@') == std::string_view::npos ? ": " + quote(url) : ""));
+  }
+  if (!has_plain_host(url)) {
+    return fail(ErrorCode::kInvalid, "the URL of an endpoint " + std::string(kPlainHostRule));
   }
   if (options.model.empty() || options.model.size() > kMaxModelBytes) {
     return fail(ErrorCode::kInvalid, "the name of an endpoint's model has 1 to " +

@@ -1,0 +1,15 @@
+// Text that cannot deceive its reader, be that a person or a model.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace skein {
+
+// Control characters and what reorders or hides text are shown as escapes, so that stored text
+// cannot play tricks on the reader. Line feeds and tabs stay.
+std::string visible(std::string_view text);
+// The same on one line: line feeds and tabs are escaped too.
+std::string visible_line(std::string_view text);
+
+}  // namespace skein
