@@ -463,7 +463,12 @@ export interface StartedSession {
   repository?: Record<string, unknown>;
   checkpoints: (Record<string, unknown>)[];
   last_session?: WorkSession;
+  /** Of the last 24 hours */
   unclosed_sessions: WorkSession[];
+  /** How many more there are */
+  older_unclosed_sessions?: number;
+  /** The last session, if it is too old to be carried over and has items that are open */
+  left_behind?: Record<string, unknown>;
   warnings: string[];
   [other: string]: unknown;
 }
@@ -483,10 +488,22 @@ export interface Task {
   id: string;
   agentId: string;
   threadId: string;
+  /** The agent, or "user" */
+  owner: string;
   title?: string;
   text: string;
+  steps?: {
+    title: string;
+    details?: string;
+    done: boolean;
+    taskId?: string;
+  }[];
+  parentTaskId?: string;
   createdAt: string;
+  updatedAt: string;
+  doneAt?: string;
   cancelledAt?: string;
+  note?: string;
   status: "open" | "running" | "done" | "failed" | "waiting" | "interrupted" | "cancelled";
   lastRun?: Run;
   threadGone?: boolean;
@@ -585,7 +602,9 @@ export interface Trigger {
   cron: string;
   zone: string;
   text: string;
+  enabled: boolean;
   createdAt: string;
+  since?: string;
   next?: string;
   last?: Record<string, unknown>;
   missed: number;
@@ -1087,6 +1106,8 @@ export abstract class Operations {
       project?: string;
       /** Absent: a new one */
       session_id?: string;
+      /** A closed session whose items are taken, however old it is */
+      carry_from?: string;
       max_items?: number;
     } = {},
     options: CallOptions & { idempotencyKey?: string } = {},
@@ -1107,6 +1128,8 @@ export abstract class Operations {
     session_id: string,
     body: {
       summary?: string;
+      /** Becomes a PROJECT STATE: item */
+      project_state?: string;
       decisions?: unknown[];
       learnings?: unknown[];
       /** What is open: texts, or items in any of the known formats */
@@ -1123,6 +1146,8 @@ export abstract class Operations {
     query: {
       /** Only what belongs to this agent. Absent: all agents that the key sees. */
       agentId?: string;
+      /** Only those that have not ended, or only those that were completed or cancelled, the last first. */
+      state?: "open" | "ended";
       /** At most so many. */
       limit?: number;
     } = {},
@@ -1137,6 +1162,20 @@ export abstract class Operations {
       agentId: string;
       text: string;
       title?: string;
+      /** The agent (default), or "user" */
+      owner?: string;
+      /** The plan */
+      steps?: {
+        title: string;
+        details?: string;
+        done?: boolean;
+        /** Ignored: a step keeps the task it was handed to */
+        taskId?: string;
+      }[];
+      /** The task that it is a part of */
+      parentTaskId?: string;
+      /** The step of it that is handed over */
+      parentStep?: number;
     },
     options: CallOptions & { idempotencyKey?: string } = {},
   ): Promise<Task> {
@@ -1151,7 +1190,29 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/tasks/${encodeURIComponent(task_id)}` }, options);
   }
 
-  /** Stop a task for good, and close its thread. Needs the right `write`. */
+  /** Change a task, its steps or its owner. Each field is replaced whole. With another agent as its owner the task goes on in a new thread of that agent, and the old thread is closed. Needs the right `write`. */
+  updateTask(
+    task_id: string,
+    body: {
+      title?: string;
+      text?: string;
+      /** An agent, or "user" */
+      owner?: string;
+      /** The whole plan */
+      steps?: {
+        title: string;
+        details?: string;
+        done?: boolean;
+        /** Ignored: a step keeps the task it was handed to */
+        taskId?: string;
+      }[];
+    },
+    options: CallOptions = {},
+  ): Promise<Task> {
+    return this.send({ method: "PATCH", path: `/v1/tasks/${encodeURIComponent(task_id)}`, body }, options);
+  }
+
+  /** Stop a task and its parts for good, and close their threads. Needs the right `write`. */
   cancelTask(
     task_id: string,
     options: CallOptions = {},
@@ -1159,7 +1220,19 @@ export abstract class Operations {
     return this.send({ method: "POST", path: `/v1/tasks/${encodeURIComponent(task_id)}/cancel` }, options);
   }
 
-  /** Work on a task, or go on with it. 409 while another run of the task is under way, and when it was cancelled. Needs the right `write`. */
+  /** Say that a task is done, and close its thread. A run that ends well does not complete its task. Needs the right `write`. */
+  completeTask(
+    task_id: string,
+    body: {
+      /** How it was done */
+      note?: string;
+    } = {},
+    options: CallOptions = {},
+  ): Promise<Task> {
+    return this.send({ method: "POST", path: `/v1/tasks/${encodeURIComponent(task_id)}/complete`, body }, options);
+  }
+
+  /** Work on a task, or go on with it. 409 while another run of the task is under way, and when it has ended. Needs the right `write`. */
   runTask(
     task_id: string,
     body: {
@@ -1474,8 +1547,10 @@ export abstract class Operations {
       cron: string;
       /** What the agent is told */
       text: string;
+      /** Absent: the zone of the server's system */
       zone?: string;
       name?: string;
+      enabled?: boolean;
     },
     options: CallOptions & { idempotencyKey?: string } = {},
   ): Promise<Trigger> {
@@ -1496,6 +1571,21 @@ export abstract class Operations {
     options: CallOptions = {},
   ): Promise<Trigger> {
     return this.send({ method: "GET", path: `/v1/triggers/${encodeURIComponent(trigger_id)}` }, options);
+  }
+
+  /** Change, enable or disable a trigger. What was due under the old schedule, or while it was disabled, is not made up for. Needs the right `write`. */
+  updateTrigger(
+    trigger_id: string,
+    body: {
+      cron?: string;
+      zone?: string;
+      text?: string;
+      name?: string;
+      enabled?: boolean;
+    },
+    options: CallOptions = {},
+  ): Promise<Trigger> {
+    return this.send({ method: "PATCH", path: `/v1/triggers/${encodeURIComponent(trigger_id)}`, body }, options);
   }
 
   /** What runs cost, added up. What a fork shares with its parent counts once, and what deleted threads cost still counts. Needs the right `read`. */
