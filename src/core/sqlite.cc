@@ -119,7 +119,7 @@ void disable_active_content(sqlite3* handle) {
   constexpr int kLongestRow = 64 << 20;
   static_assert(kLongestRow >= 2 * limits::kMaxRecordBytes);
   sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kLongestRow);
-  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 0);
+  sqlite3_limit(handle, SQLITE_LIMIT_ATTACHED, 1);  // by VACUUM
   sqlite3_limit(handle, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);

@@ -59,6 +59,7 @@ TEST_F(CheckpointUpdates, OfAWorkerGiveTheSampleOfTheFormat) {
       get_file(fs::path(SKEIN_SOURCE_DIR) / "tests/fixtures/checkpoints/full.json");
   sample = replaced(sample, "{company-1}", "company");
   sample = replaced(sample, "{company}", "company");
+  sample = replaced(sample, ".000Z", ".123Z");  // as the clock of the test
   sample = replaced(sample, "~/Documents/HQ", completed.workspace_root);
   sample = replaced(sample, "def5678", after.substr(0, 7));
   sample = replaced(sample, "\"knowledge-ralph\": { \"commit\": \"abc1234\"",

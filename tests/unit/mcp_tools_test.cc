@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include <boost/json.hpp>
 #include <fstream>
 #include <sstream>
@@ -190,7 +192,8 @@ TEST_F(McpTools, QuoteAndMarkStoredTextInResourcesAndPrompts) {
     EXPECT_THAT(entry, testing::Not(HasSubstr("\xE2\x80\xA8"))) << "a title has one line";
   }
   for (const mcp::Prompt& prompt : catalogue.prompts) {
-    if (prompt.name == "start_session") continue;  // tells nothing that is stored
+    const std::set<std::string> without_stored_text = {"start_session", "checkpoint", "search"};
+    if (without_stored_text.contains(prompt.name)) continue;
     SCOPED_TRACE(prompt.name);
     const auto answer = std::get<mcp::PromptAnswer>(prompt.run({}, exchange));
     const auto messages = boost::json::parse(answer.messages);

@@ -199,7 +199,10 @@ constexpr const char* kCreateBody =
 constexpr const char* kUpdateBody =
     R"({"type":"object","properties":{"schedule":{"type":["string","null"]},)"
     R"("timezone":{"type":["string","null"]},"input":{"type":["object","null"]},)"
-    R"("enabled":{"type":["boolean","null"]}}})";
+    R"("enabled":{"type":["boolean","null"]},"end_time":{},"metadata":{},"config":{},"context":{},)"
+    R"("webhook":{},"interrupt_before":{},"interrupt_after":{},"on_run_completed":{},)"
+    R"("multitask_strategy":{},"stream_mode":{},"stream_subgraphs":{},"stream_resumable":{},)"
+    R"("durability":{}},"additionalProperties":false})";
 constexpr const char* kSearchBody =
     R"({"type":"object","properties":{"assistant_id":{"type":["string","null"]},)"
     R"("thread_id":{"type":["string","null"]},"enabled":{"type":["boolean","null"]},)"
