@@ -17,7 +17,6 @@ namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 // A program outside the repository that leaves a mark when it runs.
