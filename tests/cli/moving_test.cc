@@ -115,7 +115,7 @@ TEST_P(MovingOver, ADryRunSaysTheSameAndWritesNothing) {
   const Ran dry = workspace_.run({"import", "old", "--dry-run", "--json"});
   EXPECT_EQ(dry.code, 0) << dry;
   expect_counts(dry, expected);
-  EXPECT_EQ(workspace_.shell("ls -A").out, "old\n");
+  EXPECT_EQ(workspace_.shell("ls -A . .skein").out, ".:\n.skein\nold\n\n.skein:\n");
   EXPECT_THAT(workspace_.run({"import", "old", "--dry-run"}).out,
               EndsWith("nothing was written (--dry-run)\n"));
 }

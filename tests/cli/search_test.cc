@@ -125,7 +125,7 @@ TEST_P(Searching, RemovesWhatIsGone) {
 }
 
 TEST_P(Searching, ForgetsTheVectorsOfADeletedThreadAtOnce) {
-  if (GetParam() != "jsonl") GTEST_SKIP() << "has no files of vectors";
+  if (GetParam() != "jsonl") return;  // other stores have no files of vectors
   const std::string id = thread_with("A heron stood there.");
   const std::string other = thread_with("It flew away.");
   const auto line = [](const std::string& thread) {

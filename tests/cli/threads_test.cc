@@ -332,8 +332,8 @@ TEST_F(ThreadsOfOlderPrograms, HaveTheTimeOfTheirLastRunInLineOne) {
 class ThreadsInNumbers : public OnEveryBackend {
  protected:
   void SetUp() override {
-    for (int i = 0; i < 53; ++i) workspace_.create({"--meta", "user_id=u-1"});
-    workspace_.create({"--meta", "user_id=u-2"});
+    for (int i = 0; i < 53; ++i) workspace_.create({"--metadata", R"({"user_id":"u-1"})"});
+    workspace_.create({"--metadata", R"({"user_id":"u-2"})"});
   }
 };
 INSTANTIATE_ON_EVERY_BACKEND(ThreadsInNumbers);

@@ -22,6 +22,7 @@ class TrustOfAService : public testing::Test {
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can decide for another user";
     ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+    fs::create_directories(config_.parent_path());
     for (const fs::path& folder : {state_, workspace_}) give(folder);
     ASSERT_EQ(as_service("skein thread create").code, 0);
     ASSERT_EQ(as_service("skein key create --access admin").code, 0);

@@ -153,7 +153,7 @@ class Nova(Made):
 
     def spoil(self):
         """What somebody else, or a crash, might have put there."""
-        outside = self.folder.parent / (self.folder.name + "-outside")
+        outside = (self.folder.parent / (self.folder.name + "-outside")).resolve()
         thread, agent = self.hex(12), self.agents[0]
         outside.mkdir()
         (outside / f"{thread}.jsonl").write_text(
