@@ -21,7 +21,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 find_program(SKEIN_CCACHE ccache)
 if(SKEIN_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER
-      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};CCACHE_NOHASHDIR=1;${SKEIN_CCACHE}")
+      "${CMAKE_COMMAND};-E;env;CCACHE_BASEDIR=${PROJECT_SOURCE_DIR};${PROJECT_SOURCE_DIR}/tools/compiler_cache")
 endif()
 
 # What our own targets are compiled with, carried by a target so that nothing else inherits it.
