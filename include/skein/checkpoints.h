@@ -107,7 +107,8 @@ Result<void> check_worker_move(WorkerState from, WorkerState to);
 
 // The file, byte for byte as other programs lay it out; ends with a line feed.
 std::string to_json(const Checkpoint& checkpoint);
-// kInvalid says what is wrong.
+// Without a "created_at" it was made at its "updated_at", else at the time in its id. kInvalid says
+// what is wrong.
 Result<Checkpoint> parse_checkpoint(std::string_view json);
 
 // What a title becomes in an id: lower-case words joined by dashes, at most 48 bytes. Latin, Greek

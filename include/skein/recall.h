@@ -215,9 +215,9 @@ class Recall {
   // messages. What else is behind stays behind.
   Result<BackfillResult> index_thread(ThreadId thread, std::stop_token stop = {});
 
-  // Takes a thread that was removed from the store out of the index and of the files of vectors, at
-  // once. Nothing happens while the store has it.
-  Result<void> forget_thread(ThreadId thread);
+  // Removes threads that the store no longer has from the index and from the files of vectors.
+  // Reads these files once, however many threads there are. Threads that the store has stay.
+  Result<void> forget_threads(const std::vector<ThreadId>& threads);
 
   Result<RecallStatus> status(const std::optional<std::string>& agent_id = {});
   // Messages that the index does not have yet, as SearchAnswer::not_indexed; quick.

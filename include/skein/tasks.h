@@ -86,6 +86,11 @@ struct TaskInfo {
   std::optional<Run> last_run{};
   bool thread_gone = false;  // somebody removed it
   std::string problem{};     // why it cannot be worked on, and what to do; empty: nothing is wrong
+
+  // When it ended; for a task of version 0.1 that a good run ended, the end of that run.
+  Timestamp ended_at() const {
+    return task.ended() || !last_run ? task.ended_at() : last_run->ended_at;
+  }
 };
 
 struct NewTask {
@@ -168,7 +173,6 @@ class Tasks {
   Result<ThreadId> make_thread(const Task& task, const std::string& agent_id);
   Result<TaskInfo> cancel_one(std::string_view id);
   Result<void> close_thread(const TaskInfo& info, std::string_view resolution);
-  Result<std::vector<std::string>> parts_of(const Task& task);
 
   Store& store_;
   Runner& runner_;

@@ -1,4 +1,4 @@
-// Triggers: agents that are run at times of the clock, each time in a new thread.
+// Triggers: agents that run on a schedule, each time in a new thread.
 //
 // A trigger is a record; whoever serves the store runs what is due (Scheduler). Any number of
 // servers may do that on one store: each firing is claimed by a record before anything is started,

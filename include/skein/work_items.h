@@ -44,6 +44,9 @@ struct WorkItem {
   // An object with the fields that Skein does not know, as they came; or absent. Its "notes" are
   // other texts that came with the same id, or that said nearly the same.
   Json extra;
+  // The issue that it is about, such as PROJ-123, or empty. It is kept in the store, not in the
+  // file, and is set in what WorkItems and WorkSessions answer.
+  std::string linear_issue;
 
   friend bool operator==(const WorkItem&, const WorkItem&) = default;
 };
@@ -89,6 +92,9 @@ struct CreateItem {
   std::optional<std::string> project;
   std::optional<std::string> session_id;  // none: the newest open one of the workspace, if any
   bool allow_duplicate = false;
+  // At most limits::kMaxLinkBytes of UTF-8 without control characters. It counts as an issue key of
+  // the text when near-duplicates are looked for. Empty: none.
+  std::string linear_issue;
   ItemLinks opened_by;  // without a commit: the one that is checked out in the workspace
 };
 
@@ -126,9 +132,9 @@ struct ItemListing {
 };
 
 struct ResolveItem {
-  // Exactly one of the two. A text is looked for in open items, without regard to case; it must be
-  // in one of them only, or be the whole text of only one. "#3" is the third open item of the list
-  // of the session (ListItems::of_session).
+  // Exactly one of the two. An id names an item of any project. A text is looked for in open items
+  // of the session's list (ListItems::of_session), without regard to case; it must be in one of
+  // them only, or be the whole text of only one. "#3" is the third open item of that list.
   std::optional<std::string> id;
   std::optional<std::string> text_match;
   std::optional<std::string> resolution_note;
@@ -174,7 +180,7 @@ class WorkItems {
 
 const char* to_string(ItemStatus status);
 
-// One JSON object with the fields of the file, on one line.
+// One JSON object with the fields of the file, on one line, and the issue, if it is set.
 std::string to_json(const WorkItem& item);
 
 // "t-" and 1 to 64 of [A-Za-z0-9_-].

@@ -26,7 +26,9 @@ namespace skein {
 struct WorkspaceOptions {
   std::string store{};        // URL; empty: the one that the workspace uses
   std::string config_file{};  // instead of the workspace's; empty: that one
-  std::function<void(std::string_view message)> log{};  // from any thread; absent: to nobody
+  // Called from any thread. `open` reports settings that have no effect, and files that others can
+  // read. Absent: nothing is reported.
+  std::function<void(std::string_view message)> log{};
 };
 
 // Thread-safe.

@@ -24,8 +24,12 @@ constexpr std::size_t kShownBytes = limits::kMaxAgentFileBytes;
 constexpr std::string_view kClaudeFiles[] = {".claude/settings.json", ".claude/settings.local.json",
                                              ".mcp.json"};
 
-// A file that an agent executes: its name in the workspace, and where its bytes are.
-using ExecutedFiles = std::map<std::string, fs::path>;
+struct ExecutedFile {
+  fs::path path;  // where its bytes are
+  bool is_claude_settings = false;
+};
+// Files that an agent executes, by their names in the workspace.
+using ExecutedFiles = std::map<std::string, ExecutedFile>;
 
 void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files);
 
@@ -46,51 +50,161 @@ void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles&
   const fs::path named = fs::weakly_canonical(file.parent_path(), error) / file.filename();
   for (const fs::path& path : {named, target}) {
     if (!is_inside(path, workspace)) continue;
-    files.emplace(path.lexically_relative(workspace).string(), target);
+    files.emplace(path.lexically_relative(workspace).string(), ExecutedFile{target});
     return;
   }
 }
 
-// A program without a slash is looked for in PATH, which is the user's own. An option may name a
-// file behind "=".
-void add_word(std::string_view word, bool is_program, const fs::path& folder,
-              const std::string& workspace, ExecutedFiles& files) {
-  if (word.empty() || (is_program && word.find('/') == std::string_view::npos)) return;
-  add_file(folder / word, workspace, files);
-  const std::size_t equals = word.find('=');
-  if (is_program || equals == std::string_view::npos || equals + 1 == word.size()) return;
-  add_file(folder / word.substr(equals + 1), workspace, files);
+// Variables whose value is part of a command line, or names files that an interpreter executes.
+constexpr std::string_view kCommandVariables[] = {
+    "NODE_OPTIONS", "BASH_ENV", "ENV",        "PYTHONSTARTUP",         "RUBYOPT",
+    "PERL5OPT",     "LD_AUDIT", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "JAVA_TOOL_OPTIONS"};
+constexpr std::size_t kMostPrograms = 512;  // of a folder in PATH
+constexpr std::size_t kMostFolders = 16;    // that a command may change to
+
+// What of a word may name a file that is executed: the word itself, the value of an option
+// ("--import=FILE", "-fFILE"), and of a script (the word after "-c") every word in it.
+std::vector<std::string_view> pieces_of(std::string_view word, bool is_script) {
+  constexpr std::string_view kBetween = " \t\r\n\"'`=:,;()[]{}<>|&$";
+  const std::size_t value = word.find('=');
+  std::vector<std::string_view> pieces{word};
+  if (value != std::string_view::npos) pieces.push_back(word.substr(value + 1));
+  if (word.size() > 2 && word[0] == '-' && word[1] != '-') pieces.push_back(word.substr(2));
+  for (std::size_t begin = 0; is_script && begin < word.size();) {
+    const std::size_t end = std::min(word.find_first_of(kBetween, begin), word.size());
+    if (end > begin) pieces.push_back(word.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  constexpr std::string_view kFileUrl = "file://";
+  for (std::size_t i = 0, whole = pieces.size(); i < whole && word.starts_with('-'); ++i) {
+    for (std::size_t begin = 0;
+         begin < pieces[i].size();) {  // "--require=FILE,FILE", "-cp FILE:FILE"
+      const std::size_t end = std::min(pieces[i].find_first_of(",:", begin), pieces[i].size());
+      if (end > begin) pieces.push_back(pieces[i].substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  for (std::string_view& piece : pieces) {
+    if (piece.starts_with(kFileUrl)) piece.remove_prefix(kFileUrl.size());
+  }
+  return pieces;
 }
 
-ExecutedFiles executed_files(const AgentDefinition& agent, const std::string& workspace) {
-  ExecutedFiles files;
-  const auto add = [&](std::string_view word, bool is_program) {
-    add_word(word, is_program, agent.folder, workspace, files);
-  };
-  JsonFields options(agent.options.empty() ? "{}" : agent.options.text());
-  if (const auto program = options.take_string("program")) add(*program, true);
-  for (const std::string& word :
-       options.take_strings("arguments").value_or(std::vector<std::string>{})) {
-    add(word, false);
+// Whether the next word is a script: "-c", "-euxc", "-e", "-S", "--eval", "--command".
+bool introduces_script(std::string_view word) {
+  if (word == "--eval" || word == "--command") return true;
+  return word.size() >= 2 && word[0] == '-' && word[1] != '-' &&
+         std::string_view("ceS").find(word.back()) != std::string_view::npos;
+}
+
+// Whether the word has its script in it.
+bool holds_script(std::string_view word) {
+  return word.starts_with("--eval=") || word.starts_with("--command=") || word.starts_with("-S") ||
+         word.starts_with("-e");
+}
+
+// Finds the files that the programs of an agent are told to execute.
+class ExecutedFinder {
+ public:
+  ExecutedFinder(fs::path folder, const std::string& workspace)
+      : folder_(std::move(folder)), workspace_(workspace) {}
+
+  // The words of one command, in its environment. A program without a slash is looked for in PATH,
+  // which is the user's own.
+  void add_command(const std::string& program, const std::vector<std::string>& words) {
+    if (program.find('/') != std::string::npos) add_file(folder_ / program, workspace_, files_);
+    // A shell may change to a folder before it executes what is named from there.
+    std::vector<std::string_view> pieces;
+    bool is_script = false;
+    for (const std::string& word : words) {
+      const auto more = pieces_of(word, is_script || holds_script(word));
+      pieces.insert(pieces.end(), more.begin(), more.end());
+      is_script = introduces_script(word);
+    }
+    std::vector<fs::path> folders{folder_};
+    for (const std::string_view piece : pieces) add_folder(piece, folders);
+    for (const std::string_view piece : pieces) {
+      for (const fs::path& folder : folders) add_file(folder / piece, workspace_, files_);
+    }
   }
+
+  void add_variable(std::string_view name, std::string_view value) {
+    const bool is_command =
+        std::ranges::find(kCommandVariables, name) != std::end(kCommandVariables);
+    for (const std::string_view piece : pieces_of(value, is_command)) {
+      add_file(folder_ / piece, workspace_, files_);
+    }
+    if (name != "PATH") return;
+    for (std::size_t begin = 0; begin < value.size();) {
+      const std::size_t end = std::min(value.find(':', begin), value.size());
+      if (end > begin) add_programs_in(folder_ / value.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+
+  void add_claude_settings(std::string_view name) {
+    ExecutedFiles found;
+    add_file(folder_ / name, workspace_, found);
+    for (auto& [path, file] : found) files_.insert_or_assign(path, ExecutedFile{file.path, true});
+  }
+
+  ExecutedFiles files() { return std::move(files_); }
+
+ private:
+  void add_folder(std::string_view piece, std::vector<fs::path>& folders) const {
+    std::error_code error;
+    const fs::path folder = fs::canonical(folder_ / piece, error);
+    if (error || folders.size() > kMostFolders || !fs::is_directory(folder, error)) return;
+    if (folder == workspace_ || !is_inside(folder, workspace_)) return;
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
+      folders.push_back(folder);
+    }
+  }
+
+  void add_programs_in(const fs::path& named) {
+    std::error_code error;
+    const fs::path folder = fs::canonical(named, error);
+    if (error || !is_inside(folder, workspace_)) return;
+    std::set<fs::path> found;
+    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+         entry.increment(error)) {
+      std::error_code ignored;
+      const bool executable =
+          (entry->status(ignored).permissions() & fs::perms::owner_exec) != fs::perms::none;
+      if (executable && entry->is_regular_file(ignored)) found.insert(entry->path());
+      if (found.size() > kMostPrograms) found.erase(std::prev(found.end()));
+    }
+    for (const fs::path& file : found) add_file(file, workspace_, files_);
+  }
+
+  const fs::path folder_;
+  const std::string& workspace_;
+  ExecutedFiles files_;
+};
+
+ExecutedFiles executed_files(const AgentDefinition& agent, const std::string& workspace) {
+  ExecutedFinder finder(agent.folder, workspace);
+  JsonFields options(agent.options.empty() ? "{}" : agent.options.text());
+  finder.add_command(options.take_string("program").value_or(""),
+                     options.take_strings("arguments").value_or(std::vector<std::string>{}));
   const auto set = options.take_object("environment");
   const JsonFields environment(set.value_or("{}"));
   for (const JsonFields::Field& field : environment.others()) {
-    add(json_to_string(field.value).value_or(""), false);
+    finder.add_variable(field.name, json_to_string(field.value).value_or(""));
   }
   for (const ToolServer& server : agent.capabilities.servers) {
     // With variables replaced, as it is started; one that lacks a variable is not.
     const auto resolved = resolve_server(server);
-    const std::vector<std::string>& command = resolved ? resolved->command : server.command;
-    for (std::size_t i = 0; i < command.size(); ++i) add(command[i], i == 0);
-    for (const auto& [name, value] : (resolved ? *resolved : server).environment) {
-      add(value, false);
+    const ToolServer& started = resolved ? *resolved : server;
+    if (!started.command.empty()) {
+      finder.add_command(started.command[0], {started.command.begin() + 1, started.command.end()});
     }
+    for (const auto& [name, value] : started.environment) finder.add_variable(name, value);
   }
   if (agent.engine == "claude-code") {
-    for (const std::string_view name : kClaudeFiles) add(name, false);
+    for (const std::string_view name : kClaudeFiles) finder.add_claude_settings(name);
   }
-  return files;
+  return finder.files();
 }
 
 void add_variables(std::string_view text, std::set<std::string>& variables) {
@@ -236,13 +350,28 @@ std::string digest_of(const AgentDefinition& agent, const std::string& workspace
   return folder ? sha256_hex(agent.digest + "\n" + *folder) : agent.digest;
 }
 
-}  // namespace
-
-bool is_claude_settings(const Definition& definition) {
-  return std::any_of(std::begin(kClaudeFiles), std::end(kClaudeFiles), [&](std::string_view name) {
-    return definition.name.starts_with("file:") && definition.name.ends_with(name);
-  });
+Result<Definition> file_definition(const std::string& name, const ExecutedFile& file,
+                                   const std::string& workspace) {
+  SKEIN_ASSIGN(std::string digest, digest_of_file(file.path));
+  Definition definition{
+      .name = "file:" + mended_utf8(name),
+      .digest = std::move(digest),
+      .file = (fs::path(workspace) / name).string(),
+      .allows = {"is executed, or read as a program, by agents of this workspace"},
+      .is_claude_settings = file.is_claude_settings};
+  if (!is_inside(file.path, workspace)) {
+    definition.allows.push_back("is a link to " + quote(file.path.string(), kShownBytes) +
+                                ", outside the workspace");
+  }
+  // The bytes of a file outside are the user's own, and not for a log or a record of trust.
+  if (file.is_claude_settings && is_inside(file.path, workspace)) {
+    definition.allows.push_back("Claude Code takes hooks and servers from it: " +
+                                content_of(file.path));
+  }
+  return definition;
 }
+
+}  // namespace
 
 bool needs_trust(const AgentDefinition& agent) {
   return agent.engine != "echo" || !agent.capabilities.servers.empty();
@@ -255,19 +384,8 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
   definitions.push_back(
       {"agent:" + agent.id, digest_of(agent, workspace), agent.file, allowed_by(agent, workspace)});
   for (const auto& [name, file] : executed_files(agent, workspace)) {
-    SKEIN_ASSIGN(std::string digest, digest_of_file(file));
-    definitions.push_back({"file:" + mended_utf8(name),
-                           std::move(digest),
-                           (fs::path(workspace) / name).string(),
-                           {"is executed, or read as a program, by agents of this workspace"}});
-    if (!is_inside(file, workspace)) {
-      definitions.back().allows.push_back("is a link to " + quote(file.string(), kShownBytes) +
-                                          ", outside the workspace");
-    }
-    if (is_claude_settings(definitions.back())) {
-      definitions.back().allows.push_back("Claude Code takes hooks and servers from it: " +
-                                          content_of(file));
-    }
+    SKEIN_ASSIGN(Definition definition, file_definition(name, file, workspace));
+    definitions.push_back(std::move(definition));
   }
   return definitions;
 }
@@ -280,6 +398,33 @@ Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& 
     SKEIN_TRY(settings.trust->check(definition, "agent " + quote(agent.id)));
   }
   return {};
+}
+
+Result<std::optional<std::string>> apply_trusted_change(const Settings& settings,
+                                                        const FileChange& change) {
+  const auto name = std::ranges::find_if(kClaudeFiles, [&](std::string_view file) {
+    return change.file == settings.workspace / file;
+  });
+  bool known = false;
+  if (settings.trust != nullptr && name != std::end(kClaudeFiles)) {
+    std::error_code error;
+    known = !fs::exists(fs::symlink_status(change.file, error));
+    if (!known) {
+      SKEIN_ASSIGN(const TrustState state,
+                   settings.trust->state("file:" + std::string(*name), sha256_hex(change.before)));
+      known = state == TrustState::kTrusted;
+    }
+  }
+  SKEIN_TRY(apply_change(change));
+  if (!known) return std::nullopt;
+  const ExecutedFile file{.path = change.file, .is_claude_settings = true};
+  SKEIN_ASSIGN(Definition definition,
+               file_definition(std::string(*name), file, settings.trust->workspace()));
+  definition.digest = sha256_hex(change.after);  // whatever the file has by now
+  const auto granted = settings.trust->grant({definition});
+  if (granted) return std::nullopt;
+  return "agents on claude-code are inactive until you run \"skein trust\": " +
+         granted.error().message;
 }
 
 }  // namespace skein

@@ -1,9 +1,11 @@
 // What trusting an agent's definition would allow, and whether it is trusted.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "api/file_change.h"
 #include "api/settings.h"
 #include "api/trust.h"
 #include "skein/agents.h"
@@ -20,9 +22,12 @@ bool needs_trust(const AgentDefinition& agent);
 Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
                                                   const std::string& workspace);
 
-// Whether it is a file from which Claude Code takes hooks and servers. Such files come with a
-// folder, so that making an agent trusts none of them.
-bool is_claude_settings(const Definition& definition);
+// Applies a change that the user agreed to. A file of the workspace from which Claude Code takes
+// hooks and servers stays trusted if it was trusted, or was not there: nothing in it can have come
+// with the folder then. Answers a notice where the change was made and the trust could not be
+// recorded.
+Result<std::optional<std::string>> apply_trusted_change(const Settings& settings,
+                                                        const FileChange& change);
 
 // kInvalid names what is not trusted. Reads the files that the agent executes, each time.
 // Definitions in a file that was named with --config count as they are.

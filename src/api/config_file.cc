@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <sstream>
-
+#include "core/file.h"
 #include "core/json.h"
 #include "core/json_fields.h"
 #include "core/quote.h"
@@ -18,24 +16,19 @@ namespace {
 constexpr std::size_t kMaxKnowledgeRepos = 32;
 constexpr std::uintmax_t kMostConfigBytes = std::uintmax_t{1} << 20;
 
-Result<std::string> read_config_text(const fs::path& file) {
+// Whatever the file turns out to be, no more than the limit is read: files of the kernel have no
+// size, and some have no end.
+Result<std::string> read_config_text(const fs::path& file, Links links) {
   std::error_code error;
-  if (!fs::is_regular_file(file, error)) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("configuration {}: there is no such file", file.string()));
-  }
-  if (fs::file_size(file, error) > kMostConfigBytes && !error) {
-    return fail(ErrorCode::kInvalid, fmt::format("configuration {}: is larger than {} bytes",
-                                                 file.string(), kMostConfigBytes));
-  }
-  std::ifstream stream(file, std::ios::binary);
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (!stream) {
-    return fail(ErrorCode::kInvalid,
-                fmt::format("configuration {}: cannot be read", file.string()));
-  }
-  return std::move(text).str();
+  const auto failed = [&file](std::string_view reason) {
+    return fail(ErrorCode::kInvalid, fmt::format("configuration {}: {}", file.string(), reason));
+  };
+  if (!fs::exists(file, error)) return failed("there is no such file");
+  const fs::path target = links == Links::kFollow ? fs::canonical(file, error) : file;
+  const auto text = read_file(target.string(), kMostConfigBytes);
+  if (!text) return failed(text.error().message);
+  if (!*text) return failed("must be a regular file, not a folder, link, pipe or device");
+  return **text;
 }
 
 Result<std::vector<ActiveLimit>> read_active_limits(RawJson value) {
@@ -151,8 +144,8 @@ void ConfigFile::drop(std::string_view name) {
   if (const auto found = members.find(name); found != members.end()) members.erase(found);
 }
 
-Result<ConfigFile> read_config(const fs::path& file) {
-  SKEIN_ASSIGN(const std::string text, read_config_text(file));
+Result<ConfigFile> read_config(const fs::path& file, Links links) {
+  SKEIN_ASSIGN(const std::string text, read_config_text(file, links));
   return parse_config(file, text);
 }
 
@@ -169,7 +162,7 @@ Result<ConfigFile> parse_config(const fs::path& file, std::string_view text) {
   for (const JsonMember& member : members) {
     // What is digested must be what is parsed.
     if (config.members.contains(member.name))
-      return bad_config(file, member.name, "is there twice");
+      return bad_config(file, member.name, "is given twice");
     if (auto taken = take_setting(member, config); !taken) {
       return bad_config(file, member.name, taken.error().message);
     }

@@ -34,8 +34,12 @@ struct ConfigFile {
   void drop(std::string_view name);
 };
 
+// Whether a file may be a symbolic link. The user's own files may be; one that came with a folder
+// could lead to any file of the user, which error messages would then quote.
+enum class Links { kFollow, kRefuse };
+
 // kInvalid names file, field and reason. The bytes are read once: what is checked is what counts.
-Result<ConfigFile> read_config(const std::filesystem::path& file);
+Result<ConfigFile> read_config(const std::filesystem::path& file, Links links);
 // The same for text that is, or will be, in that file.
 Result<ConfigFile> parse_config(const std::filesystem::path& file, std::string_view text);
 

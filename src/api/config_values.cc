@@ -27,7 +27,11 @@ struct Source {
 
 Result<Source> read_source(const Settings& settings, ConfigOwner owner) {
   SKEIN_ASSIGN(const fs::path file, config_file_of(settings, owner));
-  SKEIN_ASSIGN(const Json object, read_config_object(file));
+  // A file that the user names may be a link, wherever it lies.
+  std::error_code error;
+  const bool named = owner == ConfigOwner::kWorkspace && settings.config_is_explicit;
+  const fs::path real = named ? fs::canonical(file, error) : file;
+  SKEIN_ASSIGN(const Json object, read_config_object(error ? file : real));
   SKEIN_ASSIGN(ConfigFile config, parse_config(file, object.text()));
   return Source{file, std::move(config)};
 }

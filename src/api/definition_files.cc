@@ -9,6 +9,7 @@
 #include "api/config_trust.h"
 #include "api/file_change.h"
 #include "api/user_folders.h"
+#include "core/confined_path.h"
 #include "core/file.h"
 #include "core/json_edit.h"
 #include "core/json_fields.h"
@@ -162,12 +163,13 @@ bool agent_is_known(const Settings& settings, std::string_view id) {
 Result<void> trust_agent(Settings settings, std::string_view id) {
   if (settings.trust == nullptr || settings.config_is_explicit) return {};
   if (settings.config_file) {
-    SKEIN_ASSIGN(ConfigFile config, read_config(*settings.config_file));
+    SKEIN_ASSIGN(ConfigFile config, read_config(*settings.config_file, Links::kRefuse));
     settings.agents = std::move(config.agents);
   }
   SKEIN_ASSIGN(const AgentDefinition agent, workspace_agents(settings).get(id));
   SKEIN_ASSIGN(auto definitions, agent_definitions(agent, settings.trust->workspace()));
-  std::erase_if(definitions, is_claude_settings);
+  std::erase_if(definitions,
+                [](const Definition& definition) { return definition.is_claude_settings; });
   if (definitions.empty()) return {};
   return settings.trust->grant(definitions);
 }
@@ -301,7 +303,11 @@ Result<fs::path> config_file_of(const Settings& settings, ConfigOwner owner) {
 Result<Json> read_config_object(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return Json::trusted("{}");
-  SKEIN_ASSIGN(const auto text, read_file(file.string(), limits::kMaxAgentFileBytes));
+  // The user's own may be a link into a folder of theirs, as it may where it is loaded and written.
+  const bool may_be_link = check_no_links(file.string()).has_value();
+  const fs::path real = may_be_link ? fs::canonical(file, error) : file;
+  SKEIN_ASSIGN(const auto text,
+               read_file((error ? file : real).string(), limits::kMaxAgentFileBytes));
   if (!text) {
     return fail(ErrorCode::kInvalid, "configuration " + file.string() + ": must be a regular file");
   }

@@ -32,7 +32,7 @@ struct ApiKey {
   Timestamp created_at;
   Timestamp revoked_at;     // unset: it is good
   std::string hash{};       // SHA-256 of the whole key, in hex
-  bool is_signed = true;    // false: it is known, and authenticates nobody
+  bool is_signed = true;    // false: it is known, and is rejected
   std::string why_inert{};  // unless it is signed: why, and what to do
 };
 

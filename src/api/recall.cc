@@ -97,7 +97,9 @@ Result<OpenedRecall> open_recall(const Settings& settings, Store& store) {
   return opened;
 }
 
-Result<void> forget_in_index(const Settings& settings, Store& store, ThreadId thread) {
+Result<void> forget_in_index(const Settings& settings, Store& store,
+                             const std::vector<ThreadId>& threads) {
+  if (threads.empty()) return {};
   RecallOptions options;
   options.index_path = index_path_of(settings);
   std::error_code error;
@@ -107,7 +109,7 @@ Result<void> forget_in_index(const Settings& settings, Store& store, ThreadId th
   }
   if (options.index_path.empty() && options.vectors_folder.empty()) return {};
   SKEIN_ASSIGN(const auto recall, Recall::open(store, std::move(options)));
-  return recall->forget_thread(thread);
+  return recall->forget_threads(threads);
 }
 
 std::vector<TextSpan> find_words(std::string_view text, const std::vector<std::string>& words) {

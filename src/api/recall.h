@@ -29,9 +29,10 @@ struct OpenedRecall {
 // the store.
 Result<OpenedRecall> open_recall(const Settings& settings, Store& store);
 
-// Takes a thread that was removed out of the index, if there is one, and out of the files of
-// vectors. Needs no model.
-Result<void> forget_in_index(const Settings& settings, Store& store, ThreadId thread);
+// Removes threads that the store no longer has from the index, if there is one, and from the files
+// of vectors. Needs no model.
+Result<void> forget_in_index(const Settings& settings, Store& store,
+                             const std::vector<ThreadId>& threads);
 
 // Where the index of a store lies: beside its file, in its folder's .skein/, or, for stores that
 // are elsewhere, in the workspace's. Empty: in memory.

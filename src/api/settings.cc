@@ -11,6 +11,7 @@
 #include "api/signing_secret.h"
 #include "api/user_folders.h"
 #include "api/workspace_detection.h"
+#include "core/confined_path.h"
 #include "core/quote.h"
 #include "core/try.h"
 
@@ -24,16 +25,8 @@ std::optional<std::string> environment(const char* name) {
   return std::string(value);
 }
 
-// The path of a URL that names a file or folder; nothing for others.
-std::optional<std::string_view> url_path(std::string_view url) {
-  for (const std::string_view scheme : {"sqlite:", "jsonl:"}) {
-    if (url.starts_with(scheme)) return url.substr(scheme.size());
-  }
-  return std::nullopt;
-}
-
 std::string anchored(std::string url, const fs::path& folder) {
-  const auto path = url_path(url);
+  const auto path = store_path(url);
   if (!path || path->empty() || fs::path(*path).is_absolute()) return url;
   const std::string scheme = url.substr(0, url.size() - path->size());
   return scheme + (folder / *path).lexically_normal().string();
@@ -49,7 +42,14 @@ Result<ConfigFile> user_config(Settings& settings) {
     const fs::path file = folder / "config.json";
     std::error_code error;
     if (!fs::exists(file, error)) continue;
-    SKEIN_ASSIGN(ConfigFile config, read_config(file));
+    if (lies_inside_workspace(folder, settings.trust->workspace())) {
+      settings.notices.push_back(
+          fmt::format("{}: has no effect, as it lies inside the workspace, which may have brought "
+                      "it; set XDG_CONFIG_HOME to a folder outside it",
+                      file.string()));
+      continue;
+    }
+    SKEIN_ASSIGN(ConfigFile config, read_config(file, Links::kFollow));
     for (const char* name : {"agents", "project", "knowledgeRepos", "maxActiveThreads"}) {
       if (config.members.contains(name)) {
         return bad_config(file, name, "belongs in the configuration of a workspace");
@@ -67,7 +67,13 @@ Result<ConfigFile> workspace_config(Settings& settings) {
   std::error_code error;
   if (!fs::exists(file, error)) return ConfigFile{};
   settings.config_file = file;
-  SKEIN_ASSIGN(ConfigFile config, read_config(file));
+  if (!check_no_links(file.string())) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("configuration {}: is behind a symbolic link, which the folder may "
+                            "have come with; replace the link, or name its target with --config",
+                            file.string()));
+  }
+  SKEIN_ASSIGN(ConfigFile config, read_config(file, Links::kRefuse));
   SKEIN_ASSIGN(ConfigReview review, review_config(*settings.trust, file, config));
   settings.config_definitions = std::move(review.definitions);
   settings.untrusted_redaction = review.untrusted_redaction;
@@ -124,7 +130,7 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   if (request.config) {
     settings.config_file = here / *request.config;
     settings.config_is_explicit = true;
-    SKEIN_ASSIGN(config, read_config(*settings.config_file));
+    SKEIN_ASSIGN(config, read_config(*settings.config_file, Links::kFollow));
   } else {
     SKEIN_ASSIGN(config, workspace_config(settings));
   }
@@ -181,8 +187,15 @@ std::string without_password(const std::string& url) {
   return shown;
 }
 
+std::optional<std::string_view> store_path(std::string_view url) {
+  for (const std::string_view scheme : {"sqlite:", "jsonl:"}) {
+    if (url.starts_with(scheme)) return url.substr(scheme.size());
+  }
+  return std::nullopt;
+}
+
 bool store_exists(const std::string& url) {
-  const auto path = url_path(url);
+  const auto path = store_path(url);
   std::error_code error;
   return !path || fs::exists(*path, error);
 }

@@ -103,6 +103,9 @@ bool store_is_brief(const Settings& settings);
 // The redactor of the settings. kInvalid names the configuration, the rule, and what is wrong.
 Result<Redactor> settled_redactor(const Settings& settings);
 
+// The file or folder that a store's URL names; nothing for stores that are elsewhere.
+std::optional<std::string_view> store_path(std::string_view url);
+
 // The URL as it may be shown: what it says of passwords is left out.
 std::string without_password(const std::string& url);
 

@@ -28,14 +28,6 @@ using State = SetupCheck::State;
 constexpr std::uintmax_t kLittleRoom = std::uintmax_t{256} << 20;
 constexpr std::size_t kMaxClientFile = std::size_t{16} << 20;
 
-// Where the store's bytes are; empty: not in a folder of this machine.
-fs::path store_path(const std::string& url) {
-  for (const std::string_view scheme : {"sqlite:", "jsonl:"}) {
-    if (url.starts_with(scheme)) return url.substr(scheme.size());
-  }
-  return {};
-}
-
 SetupCheck check_store(const Settings& settings) {
   const std::string url = without_password(settings.store_url);
   if (store_exists(settings.store_url)) return {"store", State::kFine, url, ""};
@@ -44,7 +36,7 @@ SetupCheck check_store(const Settings& settings) {
 }
 
 SetupCheck check_room(const Settings& settings) {
-  fs::path path = store_path(settings.store_url);
+  fs::path path = store_path(settings.store_url).value_or("");
   std::error_code error;
   if (path.empty()) return {"disk", State::kFine, "the store is elsewhere", ""};
   while (!path.empty() && !fs::exists(path, error) && path != path.parent_path()) {
@@ -119,7 +111,7 @@ SetupCheck check_claude() {
 SetupCheck check_hooks(const Settings& settings) {
   const auto planned = plan_hooks(settings, own_program());
   if (!planned) {
-    return {"hooks", State::kProblem, planned.error().message, "mend that file by hand"};
+    return {"hooks", State::kProblem, planned.error().message, "fix the file"};
   }
   if (!planned->changes()) return {"hooks", State::kFine, planned->file.string(), ""};
   return {"hooks", State::kOff,
@@ -136,7 +128,7 @@ SetupCheck check_mcp(const Settings& settings) {
   if (!text || !*text) return off;
   const auto object = Json::parse_object(**text);
   if (!object) {
-    return {"mcp", State::kProblem, file + ": " + object.error().message, "mend that file by hand"};
+    return {"mcp", State::kProblem, file + ": " + object.error().message, "fix the file"};
   }
   JsonFields fields(object->text());
   const auto servers = fields.take_object("mcpServers");
@@ -200,8 +192,7 @@ std::vector<SetupCheck> check_agents(const Settings& settings) {
 SetupCheck check_trust(const Settings& settings) {
   if (settings.trust == nullptr) return {"trust", State::kFine, "everything is trusted", ""};
   const auto review = review_definitions(settings);
-  if (!review)
-    return {"trust", State::kProblem, review.error().message, "mend or remove that file"};
+  if (!review) return {"trust", State::kProblem, review.error().message, "fix or remove the file"};
   std::string names;
   for (const Definition& definition : review->pending()) {
     names += (names.empty() ? "" : ", ") + definition.name;

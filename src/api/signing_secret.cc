@@ -7,10 +7,12 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <utility>
 
 #include "api/user_folders.h"
 #include "core/file.h"
+#include "core/own_folder.h"
 #include "core/path_inside.h"
 #include "core/quote.h"
 #include "core/try.h"
@@ -21,6 +23,10 @@ namespace {
 
 constexpr std::size_t kSecretBytes = 32;
 constexpr std::size_t kSecretDigits = 2 * kSecretBytes;
+// Containers and sandboxes often have no home folder that can be written.
+constexpr std::string_view kServiceFolder =
+    ". Skein keeps the secret that signs records outside the workspace: set STATE_DIRECTORY to a "
+    "folder named \"skein\" that this user can write, such as /var/lib/skein";
 
 // With all links followed as far as the path exists.
 fs::path real_path(const fs::path& path) {
@@ -82,7 +88,7 @@ class SecretFile final : public SigningSecret {
     if (::lstat(file_.c_str(), &st) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
       return std::optional<std::string>();
     }
-    SKEIN_TRY(check_owner(file_, folder_, S_IWGRP | S_IWOTH, "go-w"));
+    SKEIN_TRY(check_folder());
     SKEIN_TRY(check_owner(file_, file_, S_IRWXG | S_IRWXO, "600"));
     SKEIN_ASSIGN(auto text, read_file(file_.string(), 2 * kSecretDigits));
     if (!text) return std::optional<std::string>();
@@ -110,21 +116,43 @@ class SecretFile final : public SigningSecret {
   // A workspace that brings its own secret would sign its own records.
   Result<void> check_place() const {
     if (!is_inside(real_path(folder_), workspace_)) return {};
-    return refused(file_, fmt::format("it lies inside the workspace {}; set XDG_CONFIG_HOME to a "
-                                      "folder outside it",
-                                      workspace_.string()));
+    return refused(file_, fmt::format("it lies inside the workspace {}; {}", workspace_.string(),
+                                      how_to_separate()));
   }
+
+  std::string how_to_separate() const {
+    if (workspace_ == workspace_.root_path()) {
+      return "name another workspace with --workspace or SKEIN_WORKSPACE";
+    }
+    // Neither HOME nor XDG_CONFIG_HOME moves the secret of a service.
+    const auto of_service = secret_folder(FolderOwner::kSystem);
+    if (of_service && *of_service == folder_) {
+      return fmt::format(
+          "move the workspace to {}, as docs/server.md describes under \"Upgrade from 0.1\"",
+          (folder_ / "workspace").string());
+    }
+    return "set XDG_CONFIG_HOME to a folder outside it";
+  }
+
+  // Its group may write the folder, as a umask of 0002 leaves it: a file that a member of the group
+  // puts there belongs to that member, and is refused for that.
+  Result<void> check_folder() const { return check_owner(file_, folder_, S_IWOTH, "o-w"); }
 
   Result<void> make() const {
     Flusher flusher;
-    SKEIN_TRY(make_folders(folder_.parent_path().string(), flusher));
+    SKEIN_TRY(writable(make_folders(folder_.parent_path().string(), flusher)));
     if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
-      return tl::unexpected(io_error("make the folder", folder_.string(), errno));
+      return writable(tl::unexpected(io_error("make the folder", folder_.string(), errno)));
     }
-    SKEIN_TRY(check_owner(file_, folder_, S_IWGRP | S_IWOTH, "go-w"));
+    SKEIN_TRY(check_folder());
     SKEIN_ASSIGN(const std::string secret, random_secret());
-    SKEIN_TRY(create_file(file_.string(), secret + "\n", flusher));
-    return {};
+    const auto created = create_file(file_.string(), secret + "\n", flusher);
+    return created ? Result<void>() : writable(tl::unexpected(created.error()));
+  }
+
+  static Result<void> writable(Result<void> made) {
+    if (!made) made.error().message += kServiceFolder;
+    return made;
   }
 
   const fs::path folder_;
@@ -135,20 +163,18 @@ class SecretFile final : public SigningSecret {
 // A user without a folder for settings has no secret, and can make none.
 class NoSecret final : public SigningSecret {
  public:
-  explicit NoSecret(Error why) : why_(std::move(why)) {}
+  explicit NoSecret(Error why) : why_(std::move(why)) { why_.message += kServiceFolder; }
   Result<std::optional<std::string>> find() const override { return tl::unexpected(why_); }
   Result<std::string> find_or_make() const override { return tl::unexpected(why_); }
 
  private:
-  const Error why_;
+  Error why_;
 };
 
 // The path of a store in files; empty for other stores.
 fs::path path_of_store(std::string_view url) {
-  for (const std::string_view scheme : {"sqlite:", "jsonl:"}) {
-    if (url.starts_with(scheme)) return fs::absolute(fs::path(url.substr(scheme.size())));
-  }
-  return {};
+  const auto path = store_path(url);
+  return path ? fs::absolute(fs::path(*path)) : fs::path();
 }
 
 // A service's workspace lies in its state folder. Whoever maintains it by hand has other variables
@@ -184,6 +210,23 @@ std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
              : std::unique_ptr<const SigningSecret>(
                    std::make_unique<NoSecret>(std::move(folder.error())));
   return std::make_shared<RecordSigner>(std::move(secret), workspace.string());
+}
+
+std::optional<fs::path> workspace_of_store(const Settings& settings, std::string_view store_url) {
+  if (signer_of_store(settings, store_url) != nullptr) return settings.workspace;
+  const fs::path store = path_of_store(store_url);
+  if (store.empty()) return std::nullopt;
+  const char* home = std::getenv("HOME");
+  const fs::path real_home = home != nullptr ? real_path(home) : fs::path("/");
+  std::error_code error;
+  for (fs::path path = real_path(store); path != path.root_path(); path = path.parent_path()) {
+    const fs::path folder = path.filename() == kOwnFolderName ? path.parent_path() : path;
+    if (is_inside(real_home, folder)) break;
+    if (fs::is_directory(folder / kOwnFolderName, error) || fs::exists(folder / ".git", error)) {
+      return folder;
+    }
+  }
+  return std::nullopt;
 }
 
 std::shared_ptr<const RecordSigner> workspace_signer(const Settings& settings) {

@@ -1,6 +1,7 @@
 // The user's secret that signs records, and the signer of a workspace.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ std::unique_ptr<const SigningSecret> secret_in(std::filesystem::path folder,
 std::shared_ptr<const RecordSigner> signer_of_store(const Settings& settings,
                                                     std::string_view store_url,
                                                     std::optional<FolderOwner> owner = {});
+// The folder whose workspace a store in files belongs to: that of the settings, if the store needs
+// signatures there, else the nearest folder above the store that has a `.skein` or `.git`. Nothing:
+// other stores, and files in no workspace. $HOME and the folders above it are none.
+std::optional<std::filesystem::path> workspace_of_store(const Settings& settings,
+                                                        std::string_view store_url);
 // That of the store of the settings.
 std::shared_ptr<const RecordSigner> workspace_signer(const Settings& settings);
 

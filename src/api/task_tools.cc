@@ -1,10 +1,11 @@
 #include <utility>
 
 #include "api/built_in_tools.h"
-#include "core/json_array.h"
+#include "api/task_steps.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/quotation.h"
+#include "runner/task_records.h"
 
 namespace skein {
 namespace {
@@ -18,19 +19,6 @@ Json object_schema(std::string_view properties, std::string_view required) {
   return Json::trusted(R"({"type":"object","properties":{)" + std::string(properties) +
                        R"(},"required":[)" + std::string(required) +
                        R"(],"additionalProperties":false})");
-}
-
-std::vector<TaskStep> steps_in(JsonFields& fields) {
-  std::vector<TaskStep> steps;
-  const auto array = fields.take("steps", json_to_array);
-  for (const RawJson element : json_elements(array.value_or("[]"))) {
-    JsonFields members(element);
-    TaskStep& step = steps.emplace_back();
-    step.title = members.take_string("title").value_or("");
-    step.details = members.take_string("details").value_or("");
-    step.done = members.take_bool("done").value_or(false);
-  }
-  return steps;
 }
 
 // The task of the run's thread. A thread that only names it is not the one that it is worked on in.
@@ -58,6 +46,12 @@ BuiltInTool task_tool(const RunScope& scope, Tasks& tasks, ToolDefinition defini
 
 }  // namespace
 
+std::vector<TaskStep> take_given_steps(JsonFields& fields) {
+  std::vector<TaskStep> steps = take_steps(fields);
+  for (TaskStep& step : steps) step.task_id.clear();
+  return steps;
+}
+
 std::vector<BuiltInTool> task_tools(const RunScope& scope, Tasks& tasks) {
   if (!scope.task_id) return {};
   return {
@@ -75,13 +69,13 @@ std::vector<BuiltInTool> task_tools(const RunScope& scope, Tasks& tasks) {
                                R"("steps")")},
                 [&tasks](const std::string& id, JsonFields& input) {
                   TaskChange change;
-                  change.steps = steps_in(input);
+                  change.steps = take_given_steps(input);
                   return tasks.update(id, change);
                 }),
       task_tool(
           scope, tasks,
           {"complete_task",
-           "Says that this thread's task is done. Call it when everything that the task asks "
+           "Completes this thread's task. Call it when everything that the task asks "
            "for is there, and not before: nothing runs for the task afterwards.",
            object_schema(
                R"("note":{"type":"string","description":"how it was done, in a sentence"})", "")},

@@ -1,6 +1,9 @@
 #include "api/trust.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 #include "core/json.h"
 #include "core/quote.h"
@@ -34,6 +37,7 @@ Result<std::string> canonical_path(const fs::path& workspace) {
 Trust::Trust(std::string workspace) : workspace_(std::move(workspace)) {
   const auto system = config_folder(FolderOwner::kSystem);
   for (const fs::path& folder : config_folders()) {
+    if (lies_inside_workspace(folder, workspace_)) continue;
     sources_.push_back({.file = folder / kFileName, .system = system && folder == *system});
   }
 }
@@ -47,8 +51,19 @@ std::shared_ptr<Trust> Trust::of_recorded_path(std::string canonical) {
   return std::shared_ptr<Trust>(new Trust(std::move(canonical)));
 }
 
+// The administrator's decisions need not be there for everybody to read.
+bool Trust::is_withheld(const Source& source) const {
+  return source.system && sources_.size() > 1 &&
+         ::faccessat(AT_FDCWD, source.file.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
+}
+
 Result<void> Trust::refresh_under_lock() {
   for (Source& source : sources_) {
+    if (is_withheld(source)) {
+      source.grants.clear();
+      source.read = false;
+      continue;
+    }
     SKEIN_ASSIGN(const auto stamp, stat_file(source.file.string()));
     if (source.read && stamp == source.stamp) continue;
     SKEIN_ASSIGN(TrustGrants grants, read_trust_file(source.file));
@@ -99,6 +114,12 @@ Result<WorkspaceGrants> Trust::all(FolderOwner owner) {
 
 Result<void> Trust::grant(const std::vector<Definition>& definitions, FolderOwner owner) {
   SKEIN_ASSIGN(const fs::path folder, config_folder(owner));
+  if (lies_inside_workspace(folder, workspace_)) {
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{}: it lies inside the workspace {}, which may have brought it; set "
+                            "XDG_CONFIG_HOME to a folder outside it",
+                            (folder / kFileName).string(), workspace_));
+  }
   return change_trust_file(folder / kFileName, owner, [&](TrustGrants& grants) {
     const Timestamp now = system_clock().now();
     for (const Definition& definition : definitions) {
@@ -131,7 +152,7 @@ std::string how_to_trust() { return "run \"skein trust\" to see what it does and
 
 Result<std::string> digest_of_file(const fs::path& file) {
   const std::string path = file.string();
-  const auto fd = open_file(path, O_RDONLY | O_NONBLOCK);
+  const auto fd = open_file(path, O_RDONLY);
   if (!fd) {
     if (fd.error().code == ErrorCode::kNotFound) return std::string(64, '0');
     return tl::unexpected(fd.error());

@@ -26,6 +26,9 @@ struct Definition {
   std::string digest;               // SHA-256 of the bytes that are parsed or executed
   std::string file;                 // where it stands
   std::vector<std::string> allows;  // what it can do, a line each
+  // A file from which Claude Code takes hooks and servers. It can come with a folder: making an
+  // agent does not trust it.
+  bool is_claude_settings = false;
 };
 
 enum class TrustState { kTrusted, kNew, kChanged };
@@ -43,7 +46,8 @@ class Trust {
   // The decisions that were recorded for a path, which need not exist any more.
   static std::shared_ptr<Trust> of_recorded_path(std::string canonical);
 
-  // kInvalid: a file with decisions cannot be used; then nothing is trusted. kSystem: the decisions
+  // kInvalid: a file with decisions cannot be used; then nothing is trusted. The administrator's
+  // counts as empty where this user may not read it. kSystem: the decisions
   // of the administrator alone.
   Result<TrustState> state(std::string_view name, std::string_view digest,
                            FolderOwner owner = FolderOwner::kUser);
@@ -69,6 +73,7 @@ class Trust {
   };
 
   explicit Trust(std::string workspace);
+  bool is_withheld(const Source& source) const;
   Result<void> refresh_under_lock();
 
   const std::string workspace_;

@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <optional>
+#include <memory>
 
 #include "core/effective_user.h"
 #include "core/file.h"
@@ -103,9 +103,13 @@ std::string format_grants(const TrustGrants& grants) {
 }  // namespace
 
 Result<TrustGrants> read_trust_file(const fs::path& file) {
-  const auto fd = open_file(file.string(), O_RDONLY | O_NONBLOCK);
+  const auto fd = open_file(file.string(), O_RDONLY);
   if (!fd) {
     if (fd.error().code == ErrorCode::kNotFound) return TrustGrants{};
+    std::error_code error;
+    if (fs::is_symlink(file, error)) {
+      return wrong(file, "is a symbolic link; put the file itself there");
+    }
     return tl::unexpected(fd.error());
   }
   SKEIN_ASSIGN(const std::size_t size, checked_size(file, *fd));
@@ -131,8 +135,10 @@ Result<void> change_trust_file(const fs::path& file, FolderOwner owner,
   Flusher flusher;
   const std::string folder = file.parent_path().string();
   const bool is_system = owner == FolderOwner::kSystem;
-  std::optional<EffectiveUser> root;
-  if (is_system) root.emplace(0, 0);
+  std::unique_ptr<EffectiveUser> root;
+  if (is_system) {
+    SKEIN_ASSIGN(root, EffectiveUser::become(0, 0));
+  }
   SKEIN_TRY(make_folders(parent_folder(folder), flusher));
   SKEIN_ASSIGN(const bool made, make_folder(folder));
   if (made && is_system) SKEIN_TRY(make_public(folder, 0755));

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "api/signing_secret.h"
 #include "core/json_array.h"
 #include "core/json_fields.h"
 #include "core/quote.h"
@@ -18,7 +19,6 @@
 #include "skein/limits.h"
 #include "store/find_record.h"
 #include "store/record_access.h"
-#include "work/hook_install.h"
 
 namespace skein {
 namespace {
@@ -44,6 +44,21 @@ std::string shown_json(JsonFields& fields, std::string_view name, std::string_vi
   return value ? fmt::format(", {} {}", words, whole(*value)) : "";
 }
 
+// They make no record do anything else.
+constexpr std::array<std::string_view, 11> kPassive = {
+    "id",    "createdAt", "updatedAt", "startedAt", "endedAt", "hash",
+    "usage", "token",     "process",   "untilMs",   "hmac"};
+
+// What no description names, whole: a signature covers it, too.
+std::string shown_rest(const JsonFields& fields) {
+  std::string text;
+  for (const JsonFields::Field& field : fields.others()) {
+    if (std::ranges::find(kPassive, field.name) != kPassive.end()) continue;
+    text += fmt::format(", {} {}", whole(field.name), whole(field.value));
+  }
+  return text;
+}
+
 // Nothing, of all of these: it has no effect, signed or not.
 std::optional<std::string> describe_key(const Record& record, JsonFields& fields) {
   if (fields.take_time("revokedAt")) return std::nullopt;
@@ -64,9 +79,11 @@ std::optional<std::string> describe_trigger(const Record& record, JsonFields& fi
 
 std::optional<std::string> describe_task(const Record& record, JsonFields& fields) {
   if (fields.take_time("cancelledAt")) return std::nullopt;
-  return fmt::format("task {} titled {}: agent {} works on thread {} with the text {}",
-                     whole(record.key), shown(fields, "title"), shown(fields, "agentId"),
-                     shown(fields, "threadId"), shown(fields, "text"));
+  return fmt::format(
+      "task {} titled {}: agent {} works on thread {} with the text {}{}{}{}", whole(record.key),
+      shown(fields, "title"), shown(fields, "agentId"), shown(fields, "threadId"),
+      shown(fields, "text"), shown_json(fields, "steps", "steps"),
+      shown_json(fields, "parentTaskId", "part of"), shown_json(fields, "owner", "owner"));
 }
 
 std::optional<std::string> describe_open(const Record& /*record*/, JsonFields& fields) {
@@ -146,6 +163,7 @@ class Listing {
     JsonFields fields(record.bytes);
     auto description = collection.describe(record, fields);
     if (!description) return;
+    *description += shown_rest(fields);
     found_.push_back({.collection = std::string(collection.name),
                       .key = record.key,
                       .bytes = record.bytes,
@@ -198,6 +216,29 @@ Result<void> sign_records(Store& store, const RecordSigner& signer,
     records = records.subspan(batch.size());
   }
   return {};
+}
+
+Result<void> check_copied_records(const Settings& settings, const std::string& from_url,
+                                  Store& from, const std::string& to_url) {
+  if (signer_of_store(settings, to_url) != nullptr) return {};
+  const auto workspace = workspace_of_store(settings, from_url);
+  if (!workspace) return {};
+  Settings source = settings;
+  source.workspace = *workspace;
+  const auto signer = signer_of_store(source, from_url);
+  if (signer == nullptr) return {};
+  SKEIN_ASSIGN(const auto inert, list_unsigned_records(from, *signer));
+  if (inert.empty()) return {};
+  const bool here = *workspace == settings.workspace;
+  const std::string command =
+      here ? trust_command(settings, from_url)
+           : fmt::format("skein --workspace {} --store {} trust", shell_quoted(workspace->string()),
+                         shell_quoted(from_url));
+  return fail(ErrorCode::kInvalid,
+              fmt::format("{} API keys, triggers, tasks or open runs of {} are not signed, and "
+                          "would take effect in {}, where nothing needs a signature; nothing was "
+                          "copied. Run \"{}\" to review and sign them first, or remove them",
+                          inert.size(), from_url, without_password(to_url), command));
 }
 
 std::string trust_command(const Settings& settings, const std::string& store_url) {

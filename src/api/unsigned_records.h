@@ -34,6 +34,12 @@ Result<std::vector<UnsignedRecord>> list_unsigned_records(Store& store, const Re
 Result<void> sign_records(Store& store, const RecordSigner& signer,
                           std::span<const UnsignedRecord> records);
 
+// Before the records of a store are copied to another: kInvalid, with the command that reviews
+// them, if `from` belongs to a workspace (workspace_of_store), holds records that its user has not
+// signed, and nothing in the store at `to_url` needs a signature, so that they would act there.
+Result<void> check_copied_records(const Settings& settings, const std::string& from_url,
+                                  Store& from, const std::string& to_url);
+
 // The command by which a user of the workspace reviews and signs the records of that store.
 std::string trust_command(const Settings& settings, const std::string& store_url);
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/path_inside.h"
 #include "core/quote.h"
 
 namespace skein {
@@ -68,6 +69,12 @@ std::vector<fs::path> config_folders() {
     }
   }
   return folders;
+}
+
+bool lies_inside_workspace(const fs::path& folder, const fs::path& workspace) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(folder, error);
+  return is_inside(error ? folder : real, workspace);
 }
 
 }  // namespace skein

@@ -22,4 +22,9 @@ Result<std::filesystem::path> secret_folder(FolderOwner owner = FolderOwner::kUs
 // The configuration folders that count, most specific first: that of the user, then /etc/skein.
 std::vector<std::filesystem::path> config_folders();
 
+// Whether a folder of these lies inside the workspace, which is a canonical path: then its files
+// may have come with the workspace, which would decide for its user.
+bool lies_inside_workspace(const std::filesystem::path& folder,
+                           const std::filesystem::path& workspace);
+
 }  // namespace skein

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "api/private_files.h"
 #include "api/service.h"
 #include "api/settings.h"
 #include "core/try.h"
@@ -27,6 +28,10 @@ Result<std::unique_ptr<Workspace>> Workspace::open(const std::string& folder,
   if (!options.store.empty()) request.store = options.store;
   if (!options.config_file.empty()) request.config = options.config_file;
   SKEIN_ASSIGN(Settings settings, resolve_settings(request));
+  if (options.log) {
+    for (const std::string& notice : settings.notices) options.log(notice);
+    if (const auto warning = exposure_warning(settings)) options.log(*warning);
+  }
   SKEIN_ASSIGN(auto store, open_settled_store(settings, IfMissing::kCreate));
   ServiceOptions service;
   if (options.log) {

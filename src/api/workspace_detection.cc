@@ -38,9 +38,14 @@ Result<void> check_owner(const fs::path& path) {
     if (st.st_uid == ::geteuid() || st.st_uid == 0) continue;
     return fail(
         ErrorCode::kInvalid,
-        fmt::format("{} belongs to user {}, not to you ({}) or root; Skein obeys no folder of "
-                    "another user. Run skein as that user, or name another folder with --workspace",
-                    path.string(), user_name(st.st_uid), user_name(::geteuid())));
+        fmt::format(
+            "{} belongs to user {}, not to you ({}) or root; Skein does not use a workspace "
+            "that another user owns. Run skein as that user{}, or name another folder with "
+            "--workspace",
+            path.string(), user_name(st.st_uid), user_name(::geteuid()),
+            ::geteuid() == 0 ? " (to trust a service's workspace, run \"skein trust "
+                               "--system PATH\")"
+                             : ""));
   }
   return {};
 }

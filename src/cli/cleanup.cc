@@ -18,11 +18,10 @@
 namespace skein {
 namespace {
 
-// What cannot be taken out of the index now, the next backfill takes.
-void forget_thread(const Settings& settings, Store* store, const Due& due) {
-  const auto thread = ThreadId::parse(due.id);
-  if (store == nullptr || due.kind != "thread" || !thread) return;
-  if (auto forgotten = forget_in_index(settings, *store, *thread); !forgotten) {
+// What stays in the index now, the next backfill removes.
+void forget_threads(const Settings& settings, Store* store, const std::vector<ThreadId>& threads) {
+  if (store == nullptr) return;
+  if (auto forgotten = forget_in_index(settings, *store, threads); !forgotten) {
     print_notice("index: " + forgotten.error().message);
   }
 }
@@ -61,7 +60,7 @@ class Cleanup : public Command {
   CommandInfo info() const override {
     return {
         .name = "cleanup",
-        .summary = "remove what is past its time, and keep a record of what went",
+        .summary = "remove expired threads and checkpoints",
         .examples =
             "  skein cleanup --dry-run\n"
             "  skein cleanup\n"
@@ -75,10 +74,10 @@ class Cleanup : public Command {
 
   std::vector<Argument> arguments() override {
     return {{.names = "--dry-run",
-             .help = "say what is due, and remove nothing",
+             .help = "list what would be removed, and remove nothing",
              .set = into(dry_run_)},
             {.names = "--history",
-             .help = "print what went before, and why, instead",
+             .help = "print what was removed earlier, and why",
              .set = into(history_)}};
   }
 
@@ -99,18 +98,23 @@ class Cleanup : public Command {
     SKEIN_ASSIGN(const std::vector<Due> all, find_due(store, settings, now));
     Table table(context, {"KIND", "ID", "AGENT", "DUE", "OUTCOME", "WHY"});
     std::size_t removed = 0;
+    std::vector<ThreadId> threads;  // forgotten together: that reads all files of vectors
+    Result<bool> went = true;
     for (const Due& due : all) {
-      std::string outcome = "is due";
-      if (!dry_run_) {
-        SKEIN_ASSIGN(const bool went, due.remove(now));
-        outcome = went ? "removed" : "stays";
-        removed += went ? 1 : 0;
-        if (went) forget_thread(settings, store, due);
+      if (!dry_run_) went = due.remove(now);
+      if (!went) break;
+      const std::string outcome = dry_run_ ? "is due" : *went ? "removed" : "stays";
+      if (outcome == "removed") {
+        ++removed;
+        const auto thread = ThreadId::parse(due.id);
+        if (due.kind == "thread" && thread) threads.push_back(*thread);
       }
       table.add(
           {due.kind, due.id, due.agent_id, context.style().time(due.since), outcome, due.reason},
           due_json(due, outcome));
     }
+    forget_threads(settings, store, threads);
+    if (!went) return tl::unexpected(went.error());
     table.print();
     if (!context.json()) {
       context.out().write(dry_run_ ? fmt::format("{} due; nothing was removed\n", all.size())
@@ -119,7 +123,7 @@ class Cleanup : public Command {
     return kExitDone;
   }
 
-  // What went, the longest ago first.
+  // What was removed, the longest ago first.
   Outcome print_history(Context& context, Store* store, const Settings& settings) const {
     std::vector<Gone> gone;
     if (store != nullptr) {

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "api/demo/demo.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -7,6 +9,7 @@
 #include "core/json_object.h"
 
 namespace skein {
+namespace fs = std::filesystem;
 namespace {
 
 class Demo : public Command {
@@ -44,6 +47,12 @@ class Demo : public Command {
 
   Outcome run(Context& context) override {
     Flusher flusher;
+    std::error_code error;
+    if (fs::is_symlink(fs::symlink_status(folder_, error))) {
+      return fail(ErrorCode::kInvalid, fmt::format("{} is a symbolic link, which the folder it is "
+                                                   "in may have come with; name its target",
+                                                   printable(folder_)));
+    }
     SKEIN_TRY(make_folders(folder_, flusher));
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings_in(folder_));
     Progress progress("playing");
@@ -55,7 +64,7 @@ class Demo : public Command {
     };
     SKEIN_ASSIGN(const DemoSummary made, make_demo(settings, options));
     progress.clear();
-    context.out().write(context.json() ? json(settings, made) : text(made));
+    context.out().write_stored(context.json() ? json(settings, made) : text(made));
     return kExitDone;
   }
 

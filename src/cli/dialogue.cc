@@ -26,7 +26,7 @@ Result<std::string> read_standard_input(std::size_t limit) {
 
 tl::expected<bool, Failure> ask(const std::string& question, const std::string& purpose) {
   if (::isatty(STDIN_FILENO) != 1) {
-    return wrong_usage("nobody is there to ask: say --yes " + purpose);
+    return wrong_usage("standard input is not a terminal: give --yes " + purpose);
   }
   std::cerr << question << " [y/N] ";
   std::string answer;

@@ -103,7 +103,7 @@ class Doctor : public Command {
 
   std::vector<Argument> arguments() override {
     return {{.names = "--repair",
-             .help = "mend what can be mended without losing anything, and make files private",
+             .help = "repair what can be repaired without losing anything, and make files private",
              .set = into(repair_)},
             {.names = "--setup",
              .help = "only the setup: programs, models, agents, room on the disk",
@@ -129,45 +129,54 @@ class Doctor : public Command {
       }
       return sound ? kExitDone : kExitRefused;
     }
-    // Findings are kept for the JSON only; as text they are told as they come.
-    std::vector<std::string> findings;
-    Progress progress("checking");
     SKEIN_ASSIGN_OR_FAIL(auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(
-        const CheckSummary summary,
-        store->check({.repair = repair_,
-                      .progress = [&](std::uint64_t done,
-                                      std::uint64_t total) { progress.update(done, total); }},
-                     [&](const Finding& finding) {
-                       if (context.json()) {
-                         findings.push_back(finding_json(finding));
-                       } else {
-                         progress.clear();
-                         context.out().write(finding_text(finding));
-                       }
-                     }));
-    progress.clear();
-    std::vector<UnsignedRecord> inert;
-    if (settings.signer) {
-      SKEIN_ASSIGN(inert, list_unsigned_records(*store, *settings.signer));
-    }
-    for (const UnsignedRecord& record : inert) {
-      const Finding finding = finding_of(record, *settings.signer);
-      if (context.json()) {
-        findings.push_back(finding_json(finding));
-      } else {
-        context.out().write(finding_text(finding));
-      }
-    }
+    // Findings are collected for the JSON only; as text each is printed when it is found.
+    std::vector<std::string> findings;
+    SKEIN_ASSIGN(const CheckSummary summary, check_store(context, *store, findings));
+    SKEIN_ASSIGN(const std::size_t inert, report_inert(context, *store, settings, findings));
     if (context.json()) {
-      print_json(context, settings, summary, findings, setup, inert.size());
+      print_json(context, settings, summary, findings, setup, inert);
     } else {
-      print_text(context, settings, summary, inert.size());
+      print_text(context, settings, summary, inert);
     }
     return summary.health == Health::kBroken || !sound ? kExitRefused : kExitDone;
   }
 
  private:
+  static void report(Context& context, const Finding& finding, std::vector<std::string>& findings) {
+    if (context.json()) {
+      findings.push_back(finding_json(finding));
+    } else {
+      context.out().write(finding_text(finding));
+    }
+  }
+
+  Result<CheckSummary> check_store(Context& context, Store& store,
+                                   std::vector<std::string>& findings) const {
+    Progress progress("checking");
+    auto summary =
+        store.check({.repair = repair_,
+                     .progress = [&](std::uint64_t done,
+                                     std::uint64_t total) { progress.update(done, total); }},
+                    [&](const Finding& finding) {
+                      if (!context.json()) progress.clear();
+                      report(context, finding, findings);
+                    });
+    progress.clear();
+    return summary;
+  }
+
+  // How many records of the store have no effect, as this user did not sign them.
+  static Result<std::size_t> report_inert(Context& context, Store& store, const Settings& settings,
+                                          std::vector<std::string>& findings) {
+    if (!settings.signer) return std::size_t{0};
+    SKEIN_ASSIGN(const auto inert, list_unsigned_records(store, *settings.signer));
+    for (const UnsignedRecord& record : inert) {
+      report(context, finding_of(record, *settings.signer), findings);
+    }
+    return inert.size();
+  }
+
   static void print_json(Context& context, const Settings& settings, const CheckSummary& summary,
                          const std::vector<std::string>& findings,
                          const std::vector<SetupCheck>& setup, std::size_t inert) {

@@ -8,8 +8,9 @@
 
 namespace skein {
 
-// Shows the change, asks unless `yes`, and writes it. `unchanged` is said when there is none.
-Outcome make_change(Context& context, const FileChange& change, bool yes,
+// Shows the change, asks unless `yes`, and applies it (apply_trusted_change). Without a change it
+// prints `unchanged`.
+Outcome make_change(Context& context, const Settings& settings, const FileChange& change, bool yes,
                     std::string_view unchanged);
 
 }  // namespace skein

@@ -18,7 +18,7 @@ class Import : public Command {
   CommandInfo info() const override {
     return {
         .name = "import",
-        .summary = "move over from other programs: threads, agents, tasks, items, checkpoints",
+        .summary = "import from other programs: threads, agents, tasks, items, checkpoints",
         .examples =
             "  skein import ~/.nova --dry-run\n"
             "  skein import ~/agents\n"

@@ -90,7 +90,7 @@ class Init : public Command {
     for (const NextStep& step : kNext) {
       text += fmt::format("  {:<38}{}\n", step.command, step.what);
     }
-    context.out().write(text);
+    context.out().write_stored(text);
   }
 
   // A folder can be a workspace that commands run in it do not take: the home folder, a linked

@@ -93,6 +93,10 @@ class Create : public Command {
         {.names = "--allow-duplicate",
          .help = "even if an open item says nearly the same",
          .set = into(request_.allow_duplicate)},
+        {.names = "--linear-issue",
+         .value_name = "KEY",
+         .help = "the issue that it is about, such as PROJ-123",
+         .set = into(request_.linear_issue)},
     };
     add_link_arguments(all, request_.opened_by, "what opened it: ");
     return all;
@@ -170,8 +174,10 @@ class List : public Command {
       return kExitDone;
     }
     for (const ListedItem& listed : listing.items) context.out().write(item_row(listed));
-    context.out().write(
-        fmt::format("{} open, {} resolved\n", listing.total_open, listing.total_resolved));
+    const std::string of_project =
+        listing.project ? " in project " + visible_line(*listing.project) : std::string();
+    context.out().write(fmt::format("{} open, {} resolved{}\n", listing.total_open,
+                                    listing.total_resolved, of_project));
     return kExitDone;
   }
 
@@ -191,10 +197,10 @@ class Resolve : public Command {
             "  skein item resolve --text-match \"package name\" --json\n"
             "  skein item resolve '#2'\n",
         .details =
-            "A text is looked for in open items, without regard to case, and must be in one of "
-            "them only. #2 is the\nsecond open item that \"skein item list\" prints. A note that "
-            "says \"duplicate of t-…\" resolves that item as\nwell. Resolving an item again "
-            "changes nothing."};
+            "A text is looked for in the open items that \"skein item list\" prints, without "
+            "regard to case, and must be in one\nof them only. #2 is the second of them. An id "
+            "names an item of any project. A note that says \"duplicate of t-…\"\nresolves that "
+            "item as well. Resolving an item again changes nothing."};
   }
 
   std::vector<Argument> arguments() override {

@@ -96,7 +96,7 @@ class List : public Command {
       return !key.is_signed && !key.revoked_at.is_set();
     });
     if (inert != keys.end()) {
-      print_notice("key " + inert->id + " authenticates nobody: " + inert->why_inert);
+      print_notice("key " + inert->id + " is rejected: " + inert->why_inert);
     }
     return kExitDone;
   }

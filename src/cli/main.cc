@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <csignal>
+#include <exception>
+#include <new>
 #include <string_view>
 
 #include "cli/command.h"
@@ -18,6 +20,17 @@ const char* malloc_conf =
 
 namespace skein {
 namespace {
+
+// Reports exceptions of libraries, std::bad_alloc included, as it reports other failures.
+Outcome run_command(Command& command, Context& context) {
+  try {
+    return command.run(context);
+  } catch (const std::bad_alloc&) {
+    return fail(ErrorCode::kIo, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(ErrorCode::kIo, std::string("internal error: ") + error.what());
+  }
+}
 
 int run(int argc, const char* const* argv) {
   GlobalArguments global;
@@ -60,7 +73,7 @@ int run(int argc, const char* const* argv) {
   if (parsed.command == nullptr) {
     context.out().write(parsed.text);
   } else {
-    outcome = parsed.command->run(context);
+    outcome = run_command(*parsed.command, context);
   }
   // What was printed before a failure is still true.
   if (auto flushed = context.out().flush(); !flushed && outcome) {

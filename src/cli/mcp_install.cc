@@ -37,7 +37,7 @@ class Install : public Command {
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN(const FileChange planned, plan_mcp_server(settings, *client_, own_program()));
-    return make_change(context, planned, yes_, "the server is there already");
+    return make_change(context, settings, planned, yes_, "the server is there already");
   }
 
  private:

@@ -29,20 +29,22 @@ std::string contents_json(const StoreContents& contents) {
 class Migrate : public Command {
  public:
   CommandInfo info() const override {
-    return {.name = "migrate",
-            .summary = "copy everything from one store to another, and compare them",
-            .examples =
-                "  skein migrate --from sqlite:.skein/skein.db --to postgres://db.example/skein\n"
-                "  skein migrate --from postgres://db.example/skein --to jsonl:backup\n",
-            .details =
-                "Threads keep their ids, times, fields, events and keys; records of all "
-                "collections are copied, too. The\nsearch index is not: `skein backfill` makes it "
-                "anew. What is there already stays as it is, so that an\ninterrupted migration "
-                "goes on when it is started again. Stop what writes to either store meanwhile.\n"
-                "In the end both are read in full and compared by count and checksum. The exit "
-                "code is 1 when they differ.\nAPI keys, triggers, tasks and open runs arrive "
-                "unsigned: in a store inside the workspace they have no effect\nuntil `skein "
-                "trust` signs them."};
+    return {
+        .name = "migrate",
+        .summary = "copy everything from one store to another, and compare them",
+        .examples =
+            "  skein migrate --from sqlite:.skein/skein.db --to postgres://db.example/skein\n"
+            "  skein migrate --from postgres://db.example/skein --to jsonl:backup\n",
+        .details =
+            "Threads keep their ids, times, fields, events and keys; records of all "
+            "collections are copied, too. The\nsearch index is not: `skein backfill` makes it "
+            "anew. What is there already stays as it is, so that an\ninterrupted migration "
+            "goes on when it is started again. Stop what writes to either store meanwhile.\n"
+            "In the end both are read in full and compared by count and checksum. The exit "
+            "code is 1 when they differ.\nAPI keys, triggers, tasks and open runs arrive "
+            "unsigned: in a store inside the workspace they have no effect\nuntil `skein "
+            "trust` signs them. Other stores need no signatures: `migrate` copies nothing there "
+            "while FROM is in a\nworkspace and has records that are not signed."};
   }
 
   std::vector<Argument> arguments() override {
@@ -65,6 +67,7 @@ class Migrate : public Command {
           Error{ErrorCode::kNotFound, "there is no store at " + without_password(from_)});
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN(const auto from, open_store(from_));
+    SKEIN_TRY(check_copied_records(settings, from_, *from, to_));
     SKEIN_ASSIGN(const auto to, open_store(to_));
     Progress progress("migrating");
     MigrateOptions options;

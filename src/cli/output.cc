@@ -48,18 +48,14 @@ std::string printable(std::string_view text) {
 
 Output::Output(int fd) : fd_(fd), terminal_(::isatty(fd) == 1) {}
 
-void Output::write(std::string_view text) {
+void Output::append(std::string_view text) {
   buffer_.append(text);
   if (buffer_.size() >= kBufferBytes) (void)flush();
 }
 
-void Output::write_stored(std::string_view text) {
-  if (terminal_) {
-    write(visible(text));
-  } else {
-    write(text);
-  }
-}
+void Output::write(std::string_view text) { append(terminal_ ? visible_json(text) : text); }
+
+void Output::write_stored(std::string_view text) { append(terminal_ ? visible(text) : text); }
 
 Result<void> Output::flush() {
   if (error_ == 0) error_ = write_all(fd_, buffer_);

@@ -20,6 +20,8 @@ class Output {
   explicit Output(int fd);
 
   bool terminal() const { return terminal_; }
+  // What this program says, and JSON: in that, characters that reorder or hide text are escaped on
+  // a terminal.
   void write(std::string_view text);
   // What somebody stored: made visible on a terminal, as it is otherwise.
   void write_stored(std::string_view text);
@@ -29,6 +31,8 @@ class Output {
   Result<void> flush();
 
  private:
+  void append(std::string_view text);
+
   const int fd_;
   const bool terminal_;
   std::string buffer_;

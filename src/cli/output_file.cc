@@ -9,6 +9,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "core/confined_path.h"
 #include "core/try.h"
 
 namespace skein {
@@ -47,7 +48,13 @@ Result<std::unique_ptr<OutputFile>> OutputFile::create(const fs::path& path) {
 Result<void> OutputFile::commit() {
   SKEIN_TRY(out_.flush());
   if (::fsync(fd_.get()) != 0) return cannot_write(path_, errno);
-  if (std::rename(beside_.c_str(), path_.c_str()) != 0) return cannot_write(path_, errno);
+  SKEIN_ASSIGN(const auto confined, find_confined(path_.string()));
+  const int folder = confined ? confined->folder.get() : AT_FDCWD;
+  const fs::path from = confined ? beside_.filename() : beside_;
+  const fs::path to = confined ? fs::path(confined->name) : path_;
+  if (::renameat(folder, from.c_str(), folder, to.c_str()) != 0) {
+    return cannot_write(path_, errno);
+  }
   return {};
 }
 

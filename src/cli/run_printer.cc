@@ -6,6 +6,7 @@
 #include "api/runs.h"
 #include "cli/stop.h"
 #include "core/json_object.h"
+#include "core/text.h"
 
 namespace skein {
 namespace {
@@ -15,11 +16,7 @@ constexpr std::size_t kShownBytes = 200;  // of a tool's input and result
 std::string shortened(std::string_view text) {
   const std::string_view line = text.substr(0, text.find('\n'));
   if (line.size() == text.size() && line.size() <= kShownBytes) return std::string(line);
-  std::size_t end = std::min(line.size(), kShownBytes);
-  while (end > 0 && end < line.size() && (static_cast<unsigned char>(line[end]) & 0xC0) == 0x80) {
-    --end;
-  }
-  return std::string(line.substr(0, end)) + " …";
+  return std::string(beginning(line, kShownBytes)) + " …";
 }
 
 JsonObject call_json(std::string_view event, const ToolCall& call) {

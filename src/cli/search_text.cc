@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "api/recall.h"
+#include "core/text.h"
 
 namespace skein {
 namespace {
@@ -28,8 +29,7 @@ std::string reasons_text(const SearchReasons& reasons) {
 
 std::string cut(std::string_view text, std::size_t bytes) {
   if (text.size() <= bytes) return std::string(text);
-  while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;
-  return std::string(text.substr(0, bytes)) + " …";
+  return std::string(beginning(text, bytes)) + " …";
 }
 
 std::string with_words_painted(const std::string& text, const std::vector<std::string>& words,

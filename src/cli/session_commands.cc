@@ -170,16 +170,12 @@ class Close : public Command {
     WorkSessions sessions(*store, work_place(settings), system_clock(), random_ids());
     const Timestamp before{system_clock().now().us - kStaleSessionUs};
     SKEIN_ASSIGN(const auto closed, sessions.close_unclosed(before));
-    std::vector<std::string> rows;
-    for (const ClosedSession& one : closed) {
-      rows.push_back(context.json() ? work_session_json(one.session) : closed_line(one));
-    }
     if (context.json()) {
-      context.out().write(JsonObject().add_json("closed", json_array_of(rows)).str() + "\n");
+      context.out().write(closed_sessions_answer(closed) + "\n");
       return kExitDone;
     }
-    for (const std::string& row : rows) context.out().write(row);
-    context.out().write(fmt::format("{} closed\n", rows.size()));
+    for (const ClosedSession& one : closed) context.out().write(closed_line(one));
+    context.out().write(fmt::format("{} closed\n", closed.size()));
     return kExitDone;
   }
 

@@ -50,7 +50,7 @@ class Create : public Command {
   CommandInfo info() const override {
     return {
         .name = "create",
-        .summary = "give an agent something to do, in a thread of its own",
+        .summary = "create a task, with a thread of its own",
         .examples =
             "  skein task create writer \"Draft the release notes\" --title \"Release notes\"\n"
             "  skein task create writer \"Draft the release notes\" --step \"Read the commits\" "
@@ -148,28 +148,27 @@ class RunTask : public Command {
   std::string text_;
 };
 
-// When it ended: version 0.1 noted that of its last run alone.
-Timestamp end_of(const TaskInfo& info) {
-  if (info.task.ended() || !info.last_run) return info.task.ended_at();
-  return info.last_run->ended_at;
-}
-
-// Rows of `task list` and `task history`.
-Outcome print_tasks(Context& context, const OpenDesk& desk, const TaskQuery& query) {
-  SKEIN_ASSIGN(const std::vector<TaskInfo> infos, tasks_of(desk).list(query));
+// Rows of `task list` and `task history`: none, where there is no store yet.
+Outcome print_tasks(Context& context, const TaskQuery& query) {
+  SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+  std::vector<TaskInfo> infos;
+  if (store_exists(settings.store_url)) {
+    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
+    SKEIN_ASSIGN(infos, tasks_of(desk).list(query));
+  }
   Table table(context, {"ID", "STATUS", "AGENT", "OWNER", "STEPS", "THREAD",
                         query.which == WhichTasks::kEnded ? "ENDED" : "CREATED", "TASK"});
   for (const TaskInfo& info : infos) {
     const Task& task = info.task;
     const auto done = std::count_if(task.steps.begin(), task.steps.end(),
                                     [](const TaskStep& step) { return step.done; });
-    table.add(
-        {task.id, to_string(info.status), task.agent_id, task.owner,
-         task.steps.empty() ? "-" : fmt::format("{}/{}", done, task.steps.size()),
-         task.thread.str() + (info.thread_gone ? " (gone)" : ""),
-         context.style().time(query.which == WhichTasks::kEnded ? end_of(info) : task.created_at),
-         task.title.empty() ? task.text.substr(0, task.text.find('\n')) : task.title},
-        to_json(info));
+    table.add({task.id, to_string(info.status), task.agent_id, task.owner,
+               task.steps.empty() ? "-" : fmt::format("{}/{}", done, task.steps.size()),
+               task.thread.str() + (info.thread_gone ? " (gone)" : ""),
+               context.style().time(query.which == WhichTasks::kEnded ? info.ended_at()
+                                                                      : task.created_at),
+               task.title.empty() ? task.text.substr(0, task.text.find('\n')) : task.title},
+              to_json(info));
   }
   table.print();
   for (const TaskInfo& info : infos) {
@@ -203,11 +202,9 @@ class List : public Command {
 
   Outcome run(Context& context) override {
     if (limit_ == 0U) return wrong_usage("--limit must be at least 1");
-    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
-    return print_tasks(context, desk,
-                       {.agent_id = agent_,
-                        .limit = static_cast<std::size_t>(limit_.value_or(50)),
-                        .which = open_ ? WhichTasks::kOpen : WhichTasks::kAll});
+    return print_tasks(context, {.agent_id = agent_,
+                                 .limit = static_cast<std::size_t>(limit_.value_or(50)),
+                                 .which = open_ ? WhichTasks::kOpen : WhichTasks::kAll});
   }
 
  private:
@@ -238,11 +235,9 @@ class History : public Command {
 
   Outcome run(Context& context) override {
     if (limit_ == 0U) return wrong_usage("--limit must be at least 1");
-    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kRefuse));
-    return print_tasks(context, desk,
-                       {.agent_id = agent_,
-                        .limit = static_cast<std::size_t>(limit_.value_or(50)),
-                        .which = WhichTasks::kEnded});
+    return print_tasks(context, {.agent_id = agent_,
+                                 .limit = static_cast<std::size_t>(limit_.value_or(50)),
+                                 .which = WhichTasks::kEnded});
   }
 
  private:
@@ -379,7 +374,7 @@ class Complete : public Command {
  public:
   CommandInfo info() const override {
     return {.name = "complete",
-            .summary = "say that a task is done",
+            .summary = "complete a task",
             .examples =
                 "  skein task complete task-19beb43dddb3c47c\n"
                 "  skein task complete task-19beb43dddb3c47c --note \"Sent to the list\" --json\n",

@@ -185,7 +185,7 @@ class Delete : public Command {
     SKEIN_ASSIGN(const bool removed, manager->remove(manifest.id.str()));
     if (!removed) return fail(ErrorCode::kNotFound, "there is no thread " + manifest.id.str());
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    if (auto forgotten = forget_in_index(settings, *manager.store, manifest.id); !forgotten) {
+    if (auto forgotten = forget_in_index(settings, *manager.store, {manifest.id}); !forgotten) {
       print_notice("the index still has it until the next backfill: " + forgotten.error().message);
     }
     if (context.json()) {

@@ -139,7 +139,7 @@ class Export : public Command {
       context.out().write(
           JsonObject().add("exported", count_).add("output", printable(*output_)).str() + "\n");
     } else if (say_so) {
-      context.out().write(fmt::format("{} exported to {}\n", count_, *output_));
+      context.out().write_stored(fmt::format("{} exported to {}\n", count_, printable(*output_)));
     }
     return kExitDone;
   }

@@ -32,7 +32,7 @@ class Add : public Command {
  public:
   CommandInfo info() const override {
     return {.name = "add",
-            .summary = "run an agent at times of the clock",
+            .summary = "run an agent on a schedule",
             .examples =
                 "  skein trigger add reporter \"0 9 * * MON-FRI\" \"What is new?\" --zone "
                 "Europe/Berlin\n"
@@ -113,8 +113,11 @@ class List : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
-    SKEIN_ASSIGN(const std::vector<TriggerInfo> infos, triggers_of(settings, *store).list());
+    std::vector<TriggerInfo> infos;
+    if (store_exists(settings.store_url)) {
+      SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kRefuse));
+      SKEIN_ASSIGN(infos, triggers_of(settings, *store).list());
+    }
     Table table(context,
                 {"ID", "NAME", "AGENT", "CRON", "ZONE", "NEXT", "LAST", "MISSED", "OVERDUE"});
     for (const TriggerInfo& info : infos) {
@@ -236,7 +239,7 @@ class Remove : public Command {
 }  // namespace
 
 CommandGroup trigger_commands() {
-  CommandGroup group{"trigger", "agents that are run at times of the clock", {}};
+  CommandGroup group{"trigger", "run agents on a schedule", {}};
   group.commands.push_back(std::make_unique<Add>());
   group.commands.push_back(std::make_unique<List>());
   group.commands.push_back(std::make_unique<Edit>());

@@ -1,6 +1,9 @@
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -13,8 +16,10 @@
 #include "cli/dialogue.h"
 #include "cli/trust_summary.h"
 #include "core/effective_user.h"
+#include "core/file.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/quote.h"
 #include "core/try.h"
 
 namespace skein {
@@ -24,7 +29,7 @@ FolderOwner owner_of(bool system) { return system ? FolderOwner::kSystem : Folde
 
 Argument system_argument(bool& system) {
   return {.names = "--system",
-          .help = "decide for services: write /etc/skein/trust.json instead of the user's own file",
+          .help = "write /etc/skein/trust.json (system services) instead of the user's own file",
           .set = into(system)};
 }
 
@@ -36,18 +41,47 @@ Argument path_argument(std::optional<std::string>& path) {
           .is_path = true};
 }
 
+// A folder of root's is read as root: nobody else may be able to put another one in its place.
+Result<void> check_only_root_moves(const std::filesystem::path& folder) {
+  for (std::filesystem::path above = folder; above != above.parent_path();) {
+    above = above.parent_path();
+    struct stat st{};
+    if (::stat(above.c_str(), &st) != 0) return tl::unexpected(io_error("look at", above, errno));
+    const bool others_write = (st.st_mode & 022U) != 0 && (st.st_mode & S_ISVTX) == 0;
+    if (st.st_uid == 0 && !others_write) continue;
+    return fail(ErrorCode::kInvalid,
+                fmt::format("{} belongs to root and lies in {}, where others can replace it; move "
+                            "it, or give it to its service",
+                            printable(folder.string()), printable(above.string())));
+  }
+  return {};
+}
+
 // What a service finds in its environment, and its rights: root decides for it, without obeying the
-// files of its workspace as root.
-std::unique_ptr<EffectiveUser> act_as_service(const Context& context,
-                                              const std::optional<std::string>& path) {
+// files of its workspace as root. From here on `path` is the folder whose owner that is, whatever
+// links led to it.
+Result<std::unique_ptr<EffectiveUser>> act_as_service(const Context& context,
+                                                      std::optional<std::string>& path) {
   ::setenv("CONFIGURATION_DIRECTORY", "/etc/skein", 0);
   ::setenv("STATE_DIRECTORY", "/var/lib/skein", 0);
   const char* variable = std::getenv("SKEIN_WORKSPACE");
-  const std::string workspace =
-      path ? *path : context.request().workspace.value_or(variable != nullptr ? variable : ".");
-  struct stat folder{};
-  if (::stat(workspace.c_str(), &folder) != 0) return nullptr;
-  return std::make_unique<EffectiveUser>(folder.st_uid, folder.st_gid);
+  if (!path) path = context.request().workspace;
+  if (!path && variable != nullptr && *variable != '\0') path = variable;
+  const std::string workspace = path.value_or(".");
+  const Fd folder(::open(workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  struct stat owner{};
+  if (!folder.is_open() || ::fstat(folder.get(), &owner) != 0) return nullptr;
+  std::error_code error;
+  const auto opened =
+      std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", folder.get()), error);
+  if (error) return fail(ErrorCode::kIo, "cannot resolve " + workspace + ": " + error.message());
+  if (path) path = opened.string();
+  if (owner.st_uid == 0 && ::geteuid() == 0) SKEIN_TRY(check_only_root_moves(opened));
+  auto acting = EffectiveUser::become(owner.st_uid, owner.st_gid);
+  if (acting) return acting;
+  return fail(acting.error().code,
+              fmt::format("{}, the owner of {}; run \"skein trust\" as that user",
+                          acting.error().message, printable(workspace)));
 }
 
 tl::expected<Settings, Failure> settings_of(Context& context,
@@ -87,7 +121,10 @@ class Review : public Command {
   }
 
   Outcome run(Context& context) override {
-    const auto as_service = system_ ? act_as_service(context, path_) : nullptr;
+    std::unique_ptr<EffectiveUser> as_service;
+    if (system_) {
+      SKEIN_ASSIGN(as_service, act_as_service(context, path_));
+    }
     // A store that was just trusted may hold records that nobody signed: they are the second round.
     for (int round = 0;; ++round) {
       SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_of(context, path_));
@@ -110,11 +147,12 @@ class Review : public Command {
 
  private:
   Outcome refused(const TrustReview& review) const {
-    const std::string command = fmt::format("skein trust {}{}--trust={}", path_ ? *path_ + " " : "",
-                                            system_ ? "--system " : "", review.digest());
+    const std::string command =
+        fmt::format("skein trust {}{}--trust={}", path_ ? shell_quoted(*path_) + " " : "",
+                    system_ ? "--system " : "", review.digest());
     return tl::unexpected<Failure>(
         Error{ErrorCode::kInvalid,
-              "nobody is there to ask: read the above, then run \"" + command + "\""});
+              "standard input is not a terminal: read the above, then run \"" + command + "\""});
   }
 
   void show(Context& context, const TrustReview& review) const {
@@ -197,20 +235,36 @@ class Revoke : public Command {
   }
 
   Outcome run(Context& context) override {
-    const auto as_service = system_ ? act_as_service(context, path_) : nullptr;
+    std::unique_ptr<EffectiveUser> as_service;
+    if (system_) {
+      SKEIN_ASSIGN(as_service, act_as_service(context, path_));
+    }
     SKEIN_ASSIGN_OR_FAIL(const auto decisions, decisions_of(context));
     Trust& trust = *decisions;
     SKEIN_ASSIGN(const bool found, name_ ? trust.revoke(*name_, owner_of(system_))
                                          : trust.revoke_all(owner_of(system_)));
+    const std::string what = name_ ? "no definition " + *name_ : std::string("nothing");
+    SKEIN_ASSIGN(const std::string others, trusted_by_others(trust));
     if (!found) {
       return tl::unexpected<Failure>(
-          Error{ErrorCode::kNotFound, (name_ ? "no definition " + *name_ : std::string("nothing")) +
-                                          " was trusted in " + trust.workspace()});
+          Error{ErrorCode::kNotFound, what + " was trusted in " + trust.workspace() +
+                                          (others.empty() ? "" : "; but " + others)});
     }
+    if (!others.empty()) print_notice(others);
     return kExitDone;
   }
 
  private:
+  // What the administrator still trusts, and how to withdraw that; empty: nothing.
+  Result<std::string> trusted_by_others(Trust& trust) const {
+    if (system_) return std::string();
+    SKEIN_ASSIGN(const WorkspaceGrants grants, trust.all(FolderOwner::kSystem));
+    if (name_ ? !grants.contains(*name_) : grants.empty()) return std::string();
+    SKEIN_ASSIGN(const auto folder, config_folder(FolderOwner::kSystem));
+    return fmt::format("{} still trusts {}; run \"skein trust revoke --system\" as root",
+                       (folder / "trust.json").string(), name_ ? *name_ : trust.workspace());
+  }
+
   // A folder that is gone, or whose configuration is broken, can be revoked by its path.
   tl::expected<std::shared_ptr<Trust>, Failure> decisions_of(Context& context) const {
     if (path_) {

@@ -28,6 +28,24 @@ bool take(std::string_view& line, std::string_view words) {
   return true;
 }
 
+// An address cut to a few words, but never within its host: what decides where something goes is
+// the end of that.
+std::string short_address(std::string_view address) {
+  constexpr std::size_t kMostHost = 300;
+  const std::size_t scheme = address.find("://");
+  const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const std::size_t end = std::min(address.find_first_of("/?#\\", host), address.size());
+  std::string shown(address.substr(0, host));
+  if (end - host > kMostHost) {
+    shown.append("…").append(address.substr(end - kMostHost, kMostHost));
+  } else {
+    shown += address.substr(host, end - host);
+  }
+  if (end == address.size()) return shown;
+  const std::size_t room = shown.size() < kShownBytes ? kShownBytes - shown.size() : 1;
+  return shown + excerpt(address.substr(end), room);
+}
+
 class ShortReview {
  public:
   void add_definition(const Definition& definition) {
@@ -46,6 +64,8 @@ class ShortReview {
     add_names("programs", programs_, out);
     add_names("addresses", addresses_, out);
     add_names("variables", variables_, out);
+    add_names("variables that are set", set_, out);
+    add_names("folders outside", folders_, out);
     return out;
   }
 
@@ -54,11 +74,13 @@ class ShortReview {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
   }
 
-  static void add_names(std::string_view what, const Names& names, std::string& out) {
+  void add_names(std::string_view what, const Names& names, std::string& out) const {
     if (names.empty()) return;
     out += fmt::format("  {} ({}): ", what, names.size());
     for (std::size_t i = 0; i < std::min(names.size(), kMostNamed); ++i) {
-      out += (i > 0 ? ", " : "") + visible_line(excerpt(names[i], kShownBytes));
+      const bool address = &names == &addresses_;
+      out += (i > 0 ? ", " : "") +
+             visible_line(address ? short_address(names[i]) : excerpt(names[i], kShownBytes));
     }
     if (names.size() > kMostNamed) out += fmt::format(" and {} more", names.size() - kMostNamed);
     out += "\n";
@@ -79,8 +101,22 @@ class ShortReview {
                take(line, "keeps everything in the store ") ||
                take(line, "makes vectors of messages with ")) {
       add(addresses_, line);
+      add_key_variables(line);
     } else if (take(line, "reads the environment variable ")) {
       add(variables_, line);
+    } else if (take(line, "sets ")) {
+      add(set_, line.substr(0, line.find(" to ")));
+    } else if (take(line, "works in the folder ")) {
+      add(folders_, line.substr(0, line.rfind(", outside")));
+    }
+  }
+
+  // The URL of an embedder names the variable whose value goes there.
+  void add_key_variables(std::string_view url) {
+    constexpr std::string_view kName = "keyVariable=";
+    for (auto at = url.find(kName); at != std::string_view::npos; at = url.find(kName, at)) {
+      at += kName.size();
+      add(variables_, quote(url.substr(at, url.find_first_of("&#\"", at) - at)));
     }
   }
 
@@ -88,6 +124,8 @@ class ShortReview {
   Names programs_;
   Names addresses_;
   Names variables_;
+  Names set_;
+  Names folders_;
 };
 
 }  // namespace

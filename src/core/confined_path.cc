@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -90,7 +91,11 @@ Error confined_error(std::string_view doing, const std::string& path, const std:
 }
 
 Result<std::optional<ConfinedName>> find_confined(const std::string& given) {
-  const std::string path = without_trailing_slashes(given);
+  std::error_code error;  // without a working directory, nothing is below a folder
+  const bool relative = !given.starts_with('/');
+  const std::string path = without_trailing_slashes(
+      relative ? (std::filesystem::current_path(error) / given).lexically_normal().string()
+               : given);
   const std::size_t root = confined_roots().find(path);
   if (root == 0) return std::nullopt;
   ConfinedName found;

@@ -29,7 +29,8 @@ class ConfinedFolder {
 // The same until the process ends; for the workspace that a process works for.
 void confine_folder(const std::string& root);
 
-// Where a path lies: its folder, opened, and its name in there.
+// Where a path lies: its folder, opened, and its name in there. A relative path is one from the
+// working directory.
 struct ConfinedName {
   Fd folder;
   std::string name;

@@ -39,6 +39,17 @@ Result<void> write_all(const std::string& path, std::string_view bytes, WriteSom
   return {};
 }
 
+// Calls `call(folder, beside, path)` with the names as they are in their folder, so that a folder
+// that becomes a link meanwhile leads nowhere else. The errno of the call; 0: it succeeded.
+template <class Call>
+Result<int> in_folder_of(const std::string& path, const std::string& beside, Call call) {
+  SKEIN_ASSIGN(const auto confined, find_confined(path));
+  if (!confined) return call(AT_FDCWD, beside.c_str(), path.c_str()) == 0 ? 0 : errno;
+  const std::string name_beside = confined->name + beside.substr(path.size());
+  const int done = call(confined->folder.get(), name_beside.c_str(), confined->name.c_str());
+  return done == 0 ? 0 : errno;
+}
+
 // Writes and flushes a file beside `path`, and lets `put` bring it there. Nothing is left of it
 // when that fails.
 template <class Put>
@@ -270,7 +281,7 @@ Result<void> make_empty_file(const std::string& path) {
   const char* name = confined ? confined->name.c_str() : path.c_str();
   if (::mknodat(folder, name, S_IFREG | kPrivateFile, 0) == 0 || errno == EEXIST) return {};
   // Some file systems know no mknod. Nobody in this process has a file open that was not there.
-  if (errno == EPERM || errno == EOPNOTSUPP || errno == EINVAL) {
+  if (errno == EPERM || errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS) {
     const Fd fd(::openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kPrivateFile));
     if (fd.is_open() || errno == EEXIST) return {};
   }
@@ -280,9 +291,16 @@ Result<void> make_empty_file(const std::string& path) {
 Result<bool> create_file(const std::string& path, std::string_view bytes, Flusher& flusher) {
   bool made = false;
   const auto put = [&](const std::string& beside) -> Result<void> {
-    made = ::link(beside.c_str(), path.c_str()) == 0;
-    if (!made && errno != EEXIST) return tl::unexpected(io_error("make", path, errno));
-    ::unlink(beside.c_str());
+    SKEIN_ASSIGN(const int error_number,
+                 in_folder_of(path, beside, [](int folder, const char* from, const char* to) {
+                   return ::linkat(folder, from, folder, to, 0);
+                 }));
+    made = error_number == 0;
+    if (!made && error_number != EEXIST) {
+      return tl::unexpected(io_error("make", path, error_number));
+    }
+    const auto removed = remove_file(beside);
+    static_cast<void>(removed);  // it has its name
     return {};
   };
   SKEIN_TRY(write_beside(path, bytes, kPrivateFile, flusher, put));
@@ -294,8 +312,12 @@ Result<void> replace_file(const std::string& path, std::string_view bytes, Flush
   const bool there = ::lstat(path.c_str(), &st) == 0 && S_ISREG(st.st_mode);
   const unsigned mode = there ? st.st_mode & 0777U : kPrivateFile;
   const auto put = [&](const std::string& beside) -> Result<void> {
-    if (::rename(beside.c_str(), path.c_str()) == 0) return {};
-    return tl::unexpected(io_error("rename to", path, errno));
+    SKEIN_ASSIGN(const int error_number,
+                 in_folder_of(path, beside, [](int folder, const char* from, const char* to) {
+                   return ::renameat(folder, from, folder, to);
+                 }));
+    if (error_number == 0) return {};
+    return tl::unexpected(io_error("rename to", path, error_number));
   };
   return write_beside(path, bytes, mode, flusher, put);
 }

@@ -14,6 +14,9 @@
 
 namespace skein {
 
+// For JsonFields::take of a value of any kind.
+inline std::optional<RawJson> any_json(RawJson value) { return value; }
+
 // Each take gives the value of a field, or nothing when it is not there or of another kind; what
 // was not taken is left in the rest. Of fields with one name the last counts. Not thread-safe.
 class JsonFields {

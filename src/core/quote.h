@@ -16,4 +16,7 @@ std::string mended_utf8(std::string_view text);
 // Valid JSON text as it is, cut likewise.
 std::string excerpt(std::string_view json, std::size_t max_bytes = 80);
 
+// A path, or any other text, as one word of a shell command.
+std::string shell_quoted(const std::string& word);
+
 }  // namespace skein

@@ -25,6 +25,12 @@ void configure_sqlite() {
 Error sqlite_error(sqlite3* handle, std::string_view doing) {
   const int extended = sqlite3_extended_errcode(handle);
   const int code = extended & 0xff;
+  if (code == SQLITE_INTERRUPT) {
+    return {ErrorCode::kDamaged,
+            std::string(doing) +
+                ": a query took more steps than a file of this size can need, so its pages are "
+                "damaged"};
+  }
   const bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
   std::string message(doing);
   message += ": ";
@@ -99,7 +105,7 @@ Result<void> refuse_super_journal(const std::string& path) {
 Result<void> refuse_other_than_files(const std::string& path) {
   struct stat st{};
   if (::stat(path.c_str(), &st) != 0 || S_ISREG(st.st_mode)) return {};
-  return fail(ErrorCode::kIo, path + ": is not a regular file, and in the way of one");
+  return fail(ErrorCode::kIo, path + ": must be a regular file; move it away");
 }
 
 // SQLite makes its files as the umask allows and goes through links. So the database is made for
@@ -141,14 +147,18 @@ Result<Database> Database::open(const std::string& path, int busy_ms, const char
   if (sqlite3_db_readonly(handle, "main") == 1)
     return fail(ErrorCode::kIo, path + ": the file is read-only");
   disable_active_content(handle);
+  database.budget_ = std::make_unique<QueryBudget>(path);
+  if (path != ":memory:") database.budget_->limit(handle);
   sqlite3_extended_result_codes(handle, 1);
   sqlite3_busy_timeout(handle, busy_ms);
   return database;
 }
 
 Result<void> Database::execute(const char* sql) {
-  if (sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr) != SQLITE_OK)
-    return tl::unexpected(sqlite_error(handle_.get(), path_));
+  budget_->enter();
+  const int code = sqlite3_exec(handle_.get(), sql, nullptr, nullptr, nullptr);
+  budget_->leave();
+  if (code != SQLITE_OK) return tl::unexpected(sqlite_error(handle_.get(), path_));
   return {};
 }
 
@@ -162,12 +172,14 @@ Result<Query> Database::query(const char* sql) {
   auto& statement = statements_[sql];
   if (!statement) {
     sqlite3_stmt* prepared = nullptr;
-    if (sqlite3_prepare_v3(handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr) !=
-        SQLITE_OK)
-      return tl::unexpected(sqlite_error(handle_.get(), path_));
+    budget_->enter();
+    const int code =
+        sqlite3_prepare_v3(handle_.get(), sql, -1, SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
+    budget_->leave();
+    if (code != SQLITE_OK) return tl::unexpected(sqlite_error(handle_.get(), path_));
     statement.reset(prepared);
   }
-  return Query(statement.get());
+  return Query(statement.get(), *budget_);
 }
 
 void Database::keep_log_on_close(bool keep) {
@@ -199,7 +211,7 @@ Result<void> check_migrated(Database& database, std::span<const Migration> migra
     schema.add(migration.sql);
     schema.add(migration.altered);
   }
-  return schema.check(database);
+  return schema.check(database, OtherTables::kAllowed);
 }
 
 Result<void> run_missing(Database& database, std::span<const Migration> migrations,

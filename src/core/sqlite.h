@@ -13,6 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "core/sqlite_budget.h"
 #include "skein/error.h"
 
 namespace skein {
@@ -30,7 +31,9 @@ void configure_sqlite();
 class Query {
  public:
   ~Query() { end(); }
-  Query(Query&& other) noexcept : statement_(other.statement_) { other.statement_ = nullptr; }
+  Query(Query&& other) noexcept : statement_(other.statement_), budget_(other.budget_) {
+    other.statement_ = nullptr;
+  }
   Query(const Query&) = delete;
   Query& operator=(const Query&) = delete;
   Query& operator=(Query&&) = delete;
@@ -55,10 +58,14 @@ class Query {
 
  private:
   friend class Database;
-  explicit Query(sqlite3_stmt* statement) : statement_(statement) {}
+  Query(sqlite3_stmt* statement, QueryBudget& budget) : statement_(statement), budget_(&budget) {
+    budget_->enter();
+  }
 
   void end() {
-    if (statement_ != nullptr) sqlite3_reset(statement_);
+    if (statement_ == nullptr) return;
+    sqlite3_reset(statement_);
+    budget_->leave();
   }
   template <std::integral T>
   void bind_one(int index, T value) {
@@ -75,6 +82,7 @@ class Query {
   }
 
   sqlite3_stmt* statement_;
+  QueryBudget* budget_;
 };
 
 // A step of the schema. Once released it is never edited; what changes is a further one.
@@ -86,7 +94,8 @@ struct Migration {
 
 // A connection. One thread at a time.
 //
-// Codes: kDamaged for what is not a database or is corrupt, kIo for everything else that SQLite
+// Codes: kDamaged for what is not a database or is corrupt, also if that shows by a query that does
+// not come to an end; kIo for everything else that SQLite
 // refuses; last_code() says more.
 class Database {
  public:
@@ -132,6 +141,7 @@ class Database {
   explicit Database(std::string path) : path_(std::move(path)) {}
 
   std::string path_;
+  std::unique_ptr<QueryBudget> budget_;  // outlives the connection
   std::unique_ptr<sqlite3, Close> handle_;
   std::unordered_map<const char*, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
 };

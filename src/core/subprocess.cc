@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -400,6 +401,11 @@ class Exchange {
 Result<Finished> run_program(const Spawn& spawn, std::string_view input,
                              const ProgramLimits& limits) {
   SKEIN_ASSIGN(Subprocess process, Subprocess::start(spawn));
+  if (limits.memory_bytes > 0) {
+    // It has run for a moment by now, and may have ended.
+    const struct rlimit memory{limits.memory_bytes, limits.memory_bytes};
+    ::prlimit(process.pid(), RLIMIT_DATA, &memory, nullptr);
+  }
   auto finished = Exchange(process, input, limits).run();
   if (!finished) {
     finished.error().message = spawn.argv[0] + ": " + finished.error().message;

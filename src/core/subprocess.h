@@ -96,6 +96,7 @@ class Subprocess {
 struct ProgramLimits {
   std::chrono::milliseconds time{10'000};
   std::size_t output_bytes = std::size_t{16} << 20;  // of each stream
+  std::size_t memory_bytes = 0;                      // of its own, files aside; 0: no limit
 };
 
 struct Finished {

@@ -140,6 +140,23 @@ std::vector<std::string> words_of(std::string_view folded) {
   return words;
 }
 
+std::string_view beginning(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
+bool is_hex(std::string_view text) {
+  return !text.empty() &&
+         text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+}
+
+std::size_t count_characters(std::string_view utf8) {
+  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
 bool has_control_characters(std::string_view text) {
   while (!text.empty()) {
     const Character character = take_character(text);

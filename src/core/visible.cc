@@ -102,6 +102,25 @@ std::string escape_hidden(std::string_view text, bool one_line) {
 
 }  // namespace
 
+std::string visible_json(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const Character character = character_at(text, at);
+    const auto code = static_cast<unsigned>(character.code);
+    if (code == 0x7F || (hides(character.code) && code <= 0xFFFF)) {
+      out += fmt::format("\\u{:04x}", code);
+    } else if (hides(character.code)) {
+      const unsigned above = code - 0x10000;
+      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800 + (above >> 10), 0xDC00 + (above & 0x3FF));
+    } else {
+      out += text.substr(at, character.length);
+    }
+    at += character.length;
+  }
+  return out;
+}
+
 std::string visible(std::string_view text) { return escape_hidden(text, false); }
 std::string visible_line(std::string_view text) { return escape_hidden(text, true); }
 

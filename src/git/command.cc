@@ -14,12 +14,22 @@ namespace {
 
 constexpr std::chrono::milliseconds kLongestRun{10'000};
 constexpr std::size_t kMostOutput = std::size_t{16} << 20;
+// A small pack can hold an object of any size, and git reads commits as a whole.
+constexpr std::size_t kMostMemory = std::size_t{1} << 30;
 
 // A second line of defence, for the commands that read a repository's own configuration.
-constexpr std::array<const char*, 8> kInert = {
-    "core.fsmonitor=false",    "diff.autoRefreshIndex=false", "core.hooksPath=/dev/null",
-    "core.pager=cat",          "core.sshCommand=false",       "core.askPass=false",
-    "log.showSignature=false", "gpg.program=false",
+constexpr std::array<const char*, 10> kInert = {
+    "core.fsmonitor=false",
+    "diff.autoRefreshIndex=false",
+    "core.hooksPath=/dev/null",
+    "core.pager=cat",
+    "core.sshCommand=false",
+    "core.askPass=false",
+    "log.showSignature=false",
+    "gpg.program=false",
+    // Stacks of threads count as memory, and may be large.
+    "core.preloadIndex=false",
+    "index.threads=1",
 };
 
 // Where git finds its own configuration and where it stops looking for a repository; all other
@@ -61,7 +71,9 @@ Result<Finished> run_git(const std::string& folder, std::vector<std::string> arg
     spawn.argv.emplace_back(setting);
   }
   std::move(arguments.begin(), arguments.end(), std::back_inserter(spawn.argv));
-  return run_program(spawn, input, {.time = kLongestRun, .output_bytes = kMostOutput});
+  return run_program(
+      spawn, input,
+      {.time = kLongestRun, .output_bytes = kMostOutput, .memory_bytes = kMostMemory});
 }
 
 Result<std::string> output_of(Result<Finished> finished, const std::string& command,

@@ -15,6 +15,8 @@ namespace skein {
 namespace {
 
 constexpr std::size_t kSubmoduleDepth = 3;  // submodules in submodules
+// For all of them together: a few small files can make any number of them.
+constexpr std::chrono::seconds kSubmoduleTime{10};
 constexpr const char* kCommitFormat = "--format=%H%x00%h%x00%ct%x00%s";
 
 std::string_view without_line_end(std::string_view text) {
@@ -170,31 +172,36 @@ Result<std::vector<std::string>> Repository::changed_files(
 }
 
 Result<RepositoryState> Repository::state(const std::vector<std::string>& apart) const {
-  return state(apart, kSubmoduleDepth);
+  return state(apart, kSubmoduleDepth, std::chrono::steady_clock::now() + kSubmoduleTime);
 }
 
-Result<RepositoryState> Repository::state(const std::vector<std::string>& apart,
-                                          std::size_t depth) const {
+Result<RepositoryState> Repository::state(const std::vector<std::string>& apart, std::size_t depth,
+                                          Deadline deadline) const {
   RepositoryState state;
   SKEIN_ASSIGN(state.branch, branch());
   SKEIN_ASSIGN(state.head, commit("HEAD"));
   SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
   state.remote_url = without_credentials(mended_utf8(settings.remote_url));
   SKEIN_ASSIGN(state.changed_files, changed_files(apart, settings));
-  SKEIN_TRY(add_submodules(depth, state.changed_files));
+  SKEIN_TRY(add_submodules(depth, deadline, state.changed_files));
   return state;
 }
 
 // Git would ask a submodule with the submodule's own configuration, so each is asked here instead.
-Result<void> Repository::add_submodules(std::size_t depth, std::vector<std::string>& files) const {
+Result<void> Repository::add_submodules(std::size_t depth, Deadline deadline,
+                                        std::vector<std::string>& files) const {
   if (bare_ || depth == 0) return {};
   SKEIN_ASSIGN(const std::vector<std::string> paths, submodules(sealed_));
   for (const std::string& path : paths) {
+    if (std::chrono::steady_clock::now() >= deadline) {
+      files.push_back(path + "/");
+      continue;
+    }
     const std::string folder = root_ + "/" + path;
     if (!is_real_folder(folder)) continue;
     const auto submodule = find(folder);
     if (!submodule || !*submodule || (*submodule)->root() != folder) continue;
-    const auto state = (*submodule)->state({}, depth - 1);
+    const auto state = (*submodule)->state({}, depth - 1, deadline);
     if (!state) continue;
     for (const std::string& file : state->changed_files) files.push_back(path + "/" + file);
   }

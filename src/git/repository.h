@@ -1,6 +1,7 @@
 // What git knows about the folder one stands in.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -26,7 +27,8 @@ struct RepositoryState {
   std::string remote_url;      // of origin, without credentials; empty: there is none
   // Tracked files that differ from the last commit and untracked ones that are not ignored, with
   // their paths from the root, in submodules too. A folder is one entry, ending in "/", where it is
-  // another repository or holds more new files than git can list.
+  // another repository, holds more new files than git can list, or is a submodule for which there
+  // was no time.
   std::vector<std::string> changed_files;
   bool dirty() const { return !changed_files.empty(); }
 };
@@ -80,9 +82,13 @@ class Repository {
   Repository(SealedRepository sealed, std::string root, bool bare)
       : sealed_(std::move(sealed)), root_(std::move(root)), bare_(bare) {}
 
-  Result<RepositoryState> state(const std::vector<std::string>& apart, std::size_t depth) const;
-  // Adds what changed inside submodules, down to `depth` levels.
-  Result<void> add_submodules(std::size_t depth, std::vector<std::string>& files) const;
+  using Deadline = std::chrono::steady_clock::time_point;
+  Result<RepositoryState> state(const std::vector<std::string>& apart, std::size_t depth,
+                                Deadline deadline) const;
+  // Adds what changed inside submodules, down to `depth` levels. Those that nobody looked at before
+  // the deadline count as changed.
+  Result<void> add_submodules(std::size_t depth, Deadline deadline,
+                              std::vector<std::string>& files) const;
   Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart,
                                                  const SealedRepository::Settings& settings) const;
 

@@ -22,10 +22,23 @@ constexpr std::chrono::milliseconds kAfterError{1000};
 // Others may follow: they are written together.
 constexpr std::chrono::milliseconds kGathering{10};
 
-// An operator may name a link, such as /dev/stderr; a workspace may not bring one.
+constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC;
+
+// A workspace may bring anything under the name of its log: only a regular file is written.
+Result<Fd> open_confined(const std::string& path) {
+  SKEIN_ASSIGN(Fd file, open_file(path, kFlags));
+  struct stat status{};
+  if (::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode)) return file;
+  return fail(ErrorCode::kIo,
+              "cannot write the audit log " + path + ": it must be a regular file; move it away");
+}
+
+// An operator may name a link or a device, such as /dev/stderr; a workspace may not bring one.
 Result<Fd> open_log(const std::string& path) {
   SKEIN_TRY(check_no_links(path));
-  Fd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kPrivateFile));
+  const auto confined = find_confined(path);
+  if (confined && *confined) return open_confined(path);
+  Fd file(::open(path.c_str(), kFlags, kPrivateFile));
   if (file.is_open()) return file;
   return fail(ErrorCode::kIo, "cannot write the audit log " + path + ": " + std::strerror(errno));
 }

@@ -64,8 +64,6 @@ std::string prose(std::string_view text) {
   return code ? out + "</code>" : out;
 }
 
-std::optional<RawJson> any(RawJson value) { return value; }
-
 std::string joined(RawJson array, std::string_view between, std::string (*show)(RawJson)) {
   std::vector<std::string> parts;
   for (const RawJson element : json_elements(array)) parts.push_back(show(element));
@@ -73,9 +71,9 @@ std::string joined(RawJson array, std::string_view between, std::string (*show)(
 }
 
 std::string bounds_of(JsonFields& fields) {
-  const auto low = fields.take("minimum", any);
-  const auto high = fields.take("maximum", any);
-  const auto length = fields.take("maxLength", any);
+  const auto low = fields.take("minimum", any_json);
+  const auto high = fields.take("maximum", any_json);
+  const auto length = fields.take("maxLength", any_json);
   if (low && high) return fmt::format(" {} to {}", *low, *high);
   if (low) return fmt::format(" from {}", *low);
   if (length) return fmt::format(", at most {} characters", *length);
@@ -89,12 +87,12 @@ std::string type_of(RawJson schema) {
     const std::string name = escaped(reference->substr(reference->rfind('/') + 1));
     return fmt::format(R"(<a href="#schema-{0}">{0}</a>)", name);
   }
-  if (const auto forms = fields.take("anyOf", any)) return joined(*forms, " or ", type_of);
-  if (const auto values = fields.take("enum", any)) {
+  if (const auto forms = fields.take("anyOf", any_json)) return joined(*forms, " or ", type_of);
+  if (const auto values = fields.take("enum", any_json)) {
     return joined(*values, " | ", [](RawJson value) { return escaped(value); });
   }
-  if (const auto items = fields.take("items", any)) return "list of " + type_of(*items);
-  const auto types = fields.take("type", any);
+  if (const auto items = fields.take("items", any_json)) return "list of " + type_of(*items);
+  const auto types = fields.take("type", any_json);
   if (!types) return "anything";
   std::string words =
       json_elements(*types).empty()
@@ -108,7 +106,7 @@ std::string row(std::string_view name, std::string_view place, RawJson schema,
                 std::string_view about, bool required) {
   std::string fallback;
   JsonFields fields(schema);
-  if (const auto value = fields.take("default", any)) {
+  if (const auto value = fields.take("default", any_json)) {
     fallback = fmt::format(" Default: <code>{}</code>.", escaped(*value));
   }
   return fmt::format(

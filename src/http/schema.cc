@@ -13,6 +13,7 @@
 #include "core/json_array.h"
 #include "core/json_fields.h"
 #include "core/quote.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "skein/json.h"
 
@@ -76,12 +77,6 @@ unsigned types_of(RawJson value) {
     default:
       return json_to_int(value) ? unsigned{kInteger} | unsigned{kNumber} : unsigned{kNumber};
   }
-}
-
-std::size_t characters(std::string_view utf8) {
-  return static_cast<std::size_t>(std::count_if(utf8.begin(), utf8.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-  }));
 }
 
 tl::unexpected<Error> no_schema(std::string_view keyword, std::string_view why) {
@@ -320,7 +315,7 @@ Result<void> Schema::Node::check(RawJson value, const std::string& place, int st
 
 Result<void> Schema::Node::check_string(RawJson value, const std::string& place) const {
   if (!min_length && !max_length) return {};
-  const auto length = static_cast<std::int64_t>(characters(unescape_json_string(value)));
+  const auto length = static_cast<std::int64_t>(count_characters(unescape_json_string(value)));
   if (min_length && length < *min_length) {
     return *min_length == 1
                ? wrong(place, "must not be empty")

@@ -8,6 +8,7 @@
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quotation.h"
+#include "core/text.h"
 #include "core/try.h"
 
 namespace skein::mcp {
@@ -21,11 +22,9 @@ std::string heading(const Manifest& manifest) {
 
 // Cuts between characters; answers how many bytes went.
 std::size_t cut_after(std::string& text, std::size_t max_bytes) {
-  if (text.size() <= max_bytes) return 0;
-  while (max_bytes > 0 && (text[max_bytes] & 0xC0) == 0x80) --max_bytes;
-  const std::size_t gone = text.size() - max_bytes;
-  text.resize(max_bytes);
-  return gone;
+  const std::size_t before = text.size();
+  text.resize(beginning(text, max_bytes).size());
+  return before - text.size();
 }
 
 std::string event_text(const Event& event) {

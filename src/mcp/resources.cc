@@ -12,6 +12,7 @@
 #include "core/quotation.h"
 #include "core/quote.h"
 #include "core/try.h"
+#include "core/visible.h"
 #include "mcp/catalogue.h"
 #include "mcp/conversation_text.h"
 #include "mcp/limits.h"
@@ -31,7 +32,8 @@ std::string quoted_title(std::string_view text) {
 std::string entry(std::string_view uri, std::string_view name, std::string_view title,
                   std::string_view description, std::string_view type) {
   JsonObject object;
-  object.add("uri", uri).add("name", name);
+  // The name of a checkpoint is that of its file, which may have any characters.
+  object.add("uri", uri).add("name", visible_line(name));
   if (!title.empty()) object.add("title", title);
   if (!description.empty()) object.add("description", description);
   return object.add("mimeType", type).str();

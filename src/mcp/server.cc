@@ -135,6 +135,17 @@ tl::expected<Exchange, RpcError> Server::open(const RpcRequest& request, Params&
   return exchange;
 }
 
+// Whatever a library throws, out of memory included, is the end of this request alone.
+Server::Answer Server::call(Method method, JsonFields& fields, const Exchange& exchange,
+                            Peer* peer) {
+  try {
+    return (this->*method)(fields, exchange, peer);
+  } catch (const std::exception& error) {
+    return tl::unexpected(
+        RpcError{kRpcInternalError, std::string("internal error: ") + error.what()});
+  }
+}
+
 RpcResponse Server::answer(const RpcRequest& request, Params& params, const Exchange& exchange,
                            Peer* peer) {
   const bool modern = exchange.modern();
@@ -145,7 +156,7 @@ RpcResponse Server::answer(const RpcRequest& request, Params& params, const Exch
     return {request.id, tl::unexpected(RpcError{kRpcMethodNotFound,
                                                 "there is no method " + quote(request.method)})};
   }
-  Answer result = (this->*found->second.method)(params.fields, exchange, peer);
+  Answer result = call(found->second.method, params.fields, exchange, peer);
   if (!result) return {request.id, tl::unexpected(std::move(result.error()))};
   JsonObject& members = result->members;
   if (modern) {

@@ -104,6 +104,7 @@ class Server {
   Answer get_prompt(JsonFields& fields, const Exchange& exchange, Peer* peer);
   Answer complete(JsonFields& fields, const Exchange& exchange, Peer* peer);
 
+  Answer call(Method method, JsonFields& fields, const Exchange& exchange, Peer* peer);
   static const std::map<std::string, Entry, std::less<>>& methods();
   Answer page_of(std::string_view name, const std::vector<std::string>& entries,
                  JsonFields& fields) const;

@@ -26,8 +26,6 @@ RpcError as_rpc(const Error& error) {
   return {ours ? kRpcInternalError : kRpcInvalidParams, visible_line(error.message)};
 }
 
-std::optional<RawJson> to_any(RawJson value) { return value; }
-
 std::string one_line(const Json& json) {
   std::string line;
   append_json_on_one_line(line, json.text());
@@ -186,7 +184,7 @@ Server::Answer Server::call_tool(JsonFields& fields, const Exchange& exchange, P
     return tl::unexpected(invalid("there is no tool " + quote(name.value_or(""))));
   }
   const Tool& tool = *found->second;
-  const auto given = fields.take("arguments", to_any);
+  const auto given = fields.take("arguments", any_json);
   if (given && !given->starts_with('{') && *given != "null") {
     return tl::unexpected(invalid("\"arguments\" must be an object, got " + excerpt(*given)));
   }

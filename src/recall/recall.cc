@@ -45,8 +45,9 @@ class Recall::Impl {
     SKEIN_TRY(do_all(work));
     if (work.counts.removed > 0) SKEIN_TRY(sweep());
     if (filler_) SKEIN_TRY(filler_->mend_files());
-    SKEIN_ASSIGN(const std::uint64_t orphans,
-                 remove_orphan_lines(store_, *file_, options_.vectors_folder, options.agent_id));
+    SKEIN_ASSIGN(
+        const std::uint64_t orphans,
+        remove_orphan_lines(store_, *file_, options_.vectors_folder, {.agent = options.agent_id}));
     work.counts.removed += orphans;
     return result_of(work);
   }
@@ -56,9 +57,8 @@ class Recall::Impl {
     FollowResult result;
     SKEIN_TRY(indexer_.follow_feed(options.wait, work.counts));
     SKEIN_TRY(index_words(work));
-    if (work.counts.removed > 0) {
-      SKEIN_TRY(remove_orphan_lines(store_, *file_, options_.vectors_folder, {}));
-    }
+    SKEIN_TRY(remove_orphan_lines(store_, *file_, options_.vectors_folder,
+                                  {.threads = std::move(work.counts.gone)}));
     result.changes = work.counts.changes;
     result.events = work.counts.events;
     if (result.events > 0) vectors_missing_ = filler_.has_value();
@@ -91,10 +91,12 @@ class Recall::Impl {
     return result;
   }
 
-  Result<void> forget_thread(ThreadId thread) {
+  Result<void> forget_threads(const std::vector<ThreadId>& threads) {
     IndexCounts counts;
-    SKEIN_TRY(indexer_.forget_thread(thread, counts));
-    SKEIN_TRY(remove_orphan_lines(store_, *file_, options_.vectors_folder, {}));
+    SKEIN_TRY(indexer_.forget_threads(threads, counts));
+    SKEIN_TRY(remove_orphan_lines(
+        store_, *file_, options_.vectors_folder,
+        {.threads = std::unordered_set<ThreadId>(threads.begin(), threads.end())}));
     return {};
   }
 
@@ -108,8 +110,9 @@ class Recall::Impl {
       SKEIN_ASSIGN(const bool row, query.step());
       return row ? static_cast<std::uint64_t>(query.integer(0)) : 0;
     };
-    SKEIN_ASSIGN(status.messages,
-                 count("SELECT sum(messages) FROM agents WHERE ?1 IS NULL OR name = ?1"));
+    SKEIN_ASSIGN(
+        status.messages,
+        count("SELECT CAST(total(messages) AS INTEGER) FROM agents WHERE ?1 IS NULL OR name = ?1"));
     SKEIN_ASSIGN(status.threads, count("SELECT count(*) FROM threads JOIN agents USING (agent) "
                                        "WHERE state <> 2 AND (?1 IS NULL OR name = ?1)"));
     if (!file_->path().empty()) {
@@ -232,7 +235,9 @@ Result<FollowResult> Recall::index_new(const FollowOptions& options) {
 Result<BackfillResult> Recall::index_thread(ThreadId thread, std::stop_token stop) {
   return impl_->index_thread(thread, stop);
 }
-Result<void> Recall::forget_thread(ThreadId thread) { return impl_->forget_thread(thread); }
+Result<void> Recall::forget_threads(const std::vector<ThreadId>& threads) {
+  return impl_->forget_threads(threads);
+}
 Result<std::uint64_t> Recall::lag() { return impl_->lag(); }
 
 Result<RecallStatus> Recall::status(const std::optional<std::string>& agent_id) {

@@ -18,8 +18,6 @@ constexpr std::array<std::string_view, 4> kLegacy = {"2025-11-25", "2025-06-18",
 std::optional<RawJson> to_array(RawJson value) {
   return value.starts_with('[') ? std::optional(value) : std::nullopt;
 }
-std::optional<RawJson> to_any(RawJson value) { return value; }
-
 Result<JsonFields> fields_of(const Json& result, std::string_view what) {
   if (result.kind() == Json::Kind::kObject) return JsonFields(result.text());
   return fail(ErrorCode::kInvalid, "the result of " + std::string(what) +
@@ -133,7 +131,7 @@ Result<McpToolResult> parse_tool_result(const Json& result) {
       parsed.text += block_text(block);
     }
   }
-  const auto structured = fields.take("structuredContent", to_any);
+  const auto structured = fields.take("structuredContent", any_json);
   if (parsed.text.empty() && structured) parsed.text = *structured;
   if (!content && !structured) {
     return fail(ErrorCode::kInvalid,
@@ -155,7 +153,7 @@ Result<std::optional<McpInputRequired>> parse_input_required(const Json& result)
     required.requests.push_back(
         {field.name, JsonFields(field.value).take_string("method").value_or("")});
   }
-  if (const auto state = fields.take("requestState", to_any)) {
+  if (const auto state = fields.take("requestState", any_json)) {
     required.state = Json::trusted(std::string(*state));
   }
   return std::optional(std::move(required));

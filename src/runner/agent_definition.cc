@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
@@ -16,8 +18,6 @@
 namespace skein {
 namespace fs = std::filesystem;
 namespace {
-
-const std::vector<std::string> kBuiltins = {"recall", "work_items", "ask_agent", "tasks"};
 
 constexpr std::int64_t kMaxSeconds = std::int64_t{7} * 24 * 3600;
 constexpr std::int64_t kMaxCount = 1'000'000'000;
@@ -117,15 +117,20 @@ class DefinitionParser {
       inner.wrong("mcpServers",
                   "must have at most " + std::to_string(limits::kMaxToolServers) + " servers");
     }
-    capabilities.builtin = inner.texts("builtin", kBuiltins.size());
+    const std::vector<std::string_view> builtins = builtin_names();
+    capabilities.builtin = inner.texts("builtin", builtins.size());
     for (const std::string& name : capabilities.builtin) {
-      if (std::find(kBuiltins.begin(), kBuiltins.end(), name) != kBuiltins.end()) continue;
+      if (std::find(builtins.begin(), builtins.end(), name) != builtins.end()) continue;
       inner.wrong("builtin",
-                  "has " + quote(name) + "; those are recall, work_items, ask_agent, tasks");
+                  fmt::format("has {} (possible: {})", quote(name), fmt::join(builtins, ", ")));
     }
     capabilities.allow = patterns(inner, "allow");
     capabilities.confirm = patterns(inner, "confirm");
-    if (!engine_is_agent(parsed_.agent.engine)) return check_allowed(inner);
+    if (!engine_is_agent(parsed_.agent.engine)) {
+      check_tool_names(inner, "allow", capabilities.allow);
+      check_tool_names(inner, "confirm", capabilities.confirm);
+      return;
+    }
     // Rules that nobody would keep are worse than none.
     const auto refuse = [&](std::string_view name, const std::vector<std::string>& list) {
       if (list.empty()) return;
@@ -137,20 +142,22 @@ class DefinitionParser {
     refuse("confirm", capabilities.confirm);
   }
 
-  // What no tool of the agent can be called is a mistake in writing.
-  void check_allowed(CheckedFields& fields) const {
+  // A pattern that no tool of the agent can match is a typing mistake. In "confirm" it would let
+  // the tool run without a person's yes.
+  void check_tool_names(CheckedFields& fields, std::string_view field,
+                        const std::vector<std::string>& names) const {
     std::vector<std::string> servers;
     for (const ToolServer& server : parsed_.agent.capabilities.servers) {
       servers.push_back(server.name);
     }
-    for (const std::string& name : parsed_.agent.capabilities.allow) {
+    for (const std::string& name : names) {
       if (name.empty() || may_name_tool(name, servers)) continue;
       std::string known;
       for (const std::string& server : servers) known += ", " + server + "__*";
-      fields.wrong("allow", "has " + quote(name) +
-                                ", which is no built-in tool and of no server in \"mcpServers\" "
-                                "(possible: " +
-                                built_in_tool_names() + known + ")");
+      fields.wrong(field, "has " + quote(name) +
+                              ", which is no built-in tool and of no server in \"mcpServers\" "
+                              "(possible: " +
+                              built_in_tool_names() + known + ")");
     }
   }
 

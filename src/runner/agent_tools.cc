@@ -141,10 +141,21 @@ class AgentToolBox final : public ToolBox {
       const bool found = std::any_of(tools.begin(), tools.end(), [&](const Tool& tool) {
         return tool_matches(pattern, tool.definition.name);
       });
-      if (found) continue;
+      if (found || is_of_builtin(pattern)) continue;
       warn_("agent " + quote(agent_) + ": \"allow\" has " + quote(pattern) +
             ", and there is no such tool among those of its servers and \"builtin\"");
     }
+  }
+
+  // A built-in tool may be left out of a run: those of "tasks" are for threads of a task.
+  bool is_of_builtin(std::string_view pattern) const {
+    return std::any_of(capabilities_.builtin.begin(), capabilities_.builtin.end(),
+                       [&](const std::string& builtin) {
+                         const auto tools = tools_of_builtin(builtin);
+                         return std::any_of(tools.begin(), tools.end(), [&](std::string_view tool) {
+                           return tool_matches(pattern, tool);
+                         });
+                       });
   }
 
   // In the order of the definition; starting one takes as long as starting all.

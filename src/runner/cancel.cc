@@ -13,7 +13,8 @@ Error no_such_run(std::string_view run_id) {
 }
 
 Result<bool> had_ended(const Run& run, const CancelOptions& options) {
-  if (!options.roll_back || run.rolled_back) return false;
+  const bool wrote = run.first_seq != 0;
+  if (!options.roll_back || run.rolled_back || !wrote) return false;
   return fail(ErrorCode::kConflict, "run " + run.id + " has ended (" + to_string(run.status) +
                                         ") and is not rolled back: what it wrote stays");
 }

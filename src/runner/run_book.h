@@ -147,6 +147,8 @@ class RunBook {
   std::string open_json(const Run& run, OpenRun::State state, LeaseToken token,
                         std::chrono::milliseconds promise) const;
   Result<void> add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;
+  // Those of a run that is written when it has ended.
+  Result<std::vector<RecordWrite>> ended_writes(const Run& run) const;
   Result<std::vector<RecordWrite>> finish_writes(const Run& run, bool heard) const;
 
   Store& store_;

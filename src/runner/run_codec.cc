@@ -103,8 +103,6 @@ std::string question_json(const RunQuestion& question) {
 
 Json json_of(std::optional<RawJson> raw) { return raw ? Json::trusted(std::string(*raw)) : Json(); }
 
-std::optional<RawJson> any(RawJson value) { return value; }
-
 std::optional<double> take_double(JsonFields& fields, std::string_view name) {
   return fields.take(name, json_to_double);
 }
@@ -147,12 +145,12 @@ std::optional<RunQuestion> take_question(JsonFields& fields) {
   if (!object) return std::nullopt;
   JsonFields question(*object);
   RunQuestion found;
-  for (const RawJson element : json_elements(question.take("calls", any).value_or("[]"))) {
+  for (const RawJson element : json_elements(question.take("calls", any_json).value_or("[]"))) {
     JsonFields call(element);
     ToolCall& waiting = found.calls.emplace_back();
     waiting.id = call.take_string("id").value_or("");
     waiting.name = call.take_string("name").value_or("");
-    waiting.input = json_of(call.take("input", any));
+    waiting.input = json_of(call.take("input", any_json));
   }
   return found;
 }
@@ -221,9 +219,9 @@ Result<Run> parse_run(std::string_view json) {
   run.model = fields.take_string("model").value_or("");
   run.chain = fields.take_strings("chain").value_or(std::vector<std::string>{});
   run.parent_run = fields.take_string("parentRunId");
-  run.metadata = json_of(fields.take("metadata", any));
-  run.input = json_of(fields.take("input", any));
-  run.kwargs = json_of(fields.take("kwargs", any));
+  run.metadata = json_of(fields.take("metadata", any_json));
+  run.input = json_of(fields.take("input", any_json));
+  run.kwargs = json_of(fields.take("kwargs", any_json));
   run.base_seq = take_seq(fields, "baseSeq");
   run.first_seq = take_seq(fields, "firstSeq");
   run.last_seq = take_seq(fields, "lastSeq");

@@ -378,7 +378,9 @@ Result<bool> Runner::Impl::cancel(std::string_view run_id, const CancelOptions& 
   if (options.roll_back) asked = book_.ask_to_roll_back(run_id);
   if (asked && !*asked) {
     SKEIN_ASSIGN(const auto run, book_.find(run_id));
-    if (run && run->ended()) return had_ended(*run, options);
+    // A run that waits may have seen the request and ended, without having written anything.
+    const bool stopped = run && run->status == RunStatus::kInterrupted && run->first_seq == 0;
+    if (run && run->ended() && !stopped) return had_ended(*run, options);
   }
   if (options.roll_back) live->rolls_back = true;
   live->stop(StopReason::kUser);

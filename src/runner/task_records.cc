@@ -29,21 +29,6 @@ Result<void> check_words(const std::string& what, std::string_view text, std::si
                                        ", got " + quote(text));
 }
 
-std::vector<TaskStep> parse_steps(JsonFields& fields) {
-  std::vector<TaskStep> steps;
-  const auto array = fields.take("steps", json_to_array);
-  if (!array) return steps;
-  for (const RawJson element : json_elements(*array)) {
-    JsonFields members(element);
-    TaskStep& step = steps.emplace_back();
-    step.title = members.take_string("title").value_or("");
-    step.details = members.take_string("details").value_or("");
-    step.done = members.take_bool("done").value_or(false);
-    step.task_id = members.take_string("taskId").value_or("");
-  }
-  return steps;
-}
-
 }  // namespace
 
 std::string steps_json(const std::vector<TaskStep>& steps) {
@@ -57,6 +42,20 @@ std::string steps_json(const std::vector<TaskStep>& steps) {
     all.push_back(object.str());
   }
   return json_array_of(all);
+}
+
+std::vector<TaskStep> take_steps(JsonFields& fields) {
+  std::vector<TaskStep> steps;
+  const auto array = fields.take("steps", json_to_array);
+  for (const RawJson element : json_elements(array.value_or("[]"))) {
+    JsonFields members(element);
+    TaskStep& step = steps.emplace_back();
+    step.title = members.take_string("title").value_or("");
+    step.details = members.take_string("details").value_or("");
+    step.done = members.take_bool("done").value_or(false);
+    step.task_id = members.take_string("taskId").value_or("");
+  }
+  return steps;
 }
 
 std::string task_json(const Task& task) {
@@ -92,7 +91,7 @@ Result<Task> parse_task(const Record& record) {
   task.owner = fields.take_string("owner").value_or(task.agent_id);
   task.title = fields.take_string("title").value_or("");
   task.text = fields.take_string("text").value_or("");
-  task.steps = parse_steps(fields);
+  task.steps = take_steps(fields);
   task.parent_id = fields.take_string("parentTaskId").value_or("");
   task.created_at = fields.take_time("createdAt").value_or(Timestamp{});
   const auto updated_at = fields.take_time("updatedAt");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/json_fields.h"
 #include "skein/store.h"
 #include "skein/tasks.h"
 
@@ -19,6 +20,8 @@ Result<Task> parse_task(const Record& record);
 
 // [{"title","details"?,"done","taskId"?}]
 std::string steps_json(const std::vector<TaskStep>& steps);
+// The other way round; what is no such array has no steps.
+std::vector<TaskStep> take_steps(JsonFields& fields);
 
 // kInvalid names the field and its limit.
 Result<void> check_task_text(std::string_view text);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -59,15 +60,29 @@ Result<void> mark_steps(Task& task, const std::vector<std::size_t>& numbers, boo
   return {};
 }
 
-// A new plan; a step that keeps its title keeps the task that it was handed to.
-std::vector<TaskStep> with_links(std::vector<TaskStep> steps, const std::vector<TaskStep>& before) {
+// A new plan; a step that keeps its title keeps the task that it was handed to. Of steps with the
+// same title each keeps its own, in their order.
+std::vector<TaskStep> with_links(std::vector<TaskStep> steps, std::vector<TaskStep> before) {
   for (TaskStep& step : steps) {
     const auto same = std::find_if(before.begin(), before.end(), [&](const TaskStep& other) {
       return other.title == step.title;
     });
-    if (step.task_id.empty() && same != before.end()) step.task_id = same->task_id;
+    if (same == before.end()) continue;
+    if (step.task_id.empty()) step.task_id = std::move(same->task_id);
+    before.erase(same);
   }
   return steps;
+}
+
+// What was wanted of the task itself. kInvalid: a step that is not there.
+Result<void> apply(Task& task, const TaskChange& wanted) {
+  if (wanted.title) task.title = *wanted.title;
+  if (wanted.text) task.text = *wanted.text;
+  if (wanted.steps) task.steps = with_links(*wanted.steps, task.steps);
+  SKEIN_TRY(mark_steps(task, wanted.done_steps, true));
+  SKEIN_TRY(mark_steps(task, wanted.undone_steps, false));
+  if (wanted.owner) task.owner = *wanted.owner;
+  return {};
 }
 
 bool has_ended(const TaskInfo& info) {
@@ -78,9 +93,28 @@ bool wants(const TaskQuery& query, const TaskInfo& info) {
   return query.which == WhichTasks::kAll || has_ended(info) == (query.which == WhichTasks::kEnded);
 }
 
-Timestamp end_of(const TaskInfo& info) {
-  if (info.task.ended() || !info.last_run) return info.task.ended_at();
-  return info.last_run->ended_at;
+// Tasks by the one that they are a part of.
+using Parts = std::multimap<std::string, std::string>;
+
+Result<Parts> read_parts(Store& store) {
+  Parts parts;
+  SKEIN_TRY(scan_prefix(store, kTaskRecords, "", [&](const Record& record) {
+    auto task = parse_task(record);
+    if (task && !task->parent_id.empty()) parts.emplace(std::move(task->parent_id), task->id);
+    return true;
+  }));
+  return parts;
+}
+
+// Those that its steps name, and those that name it.
+std::vector<std::string> parts_of(const Task& task, const Parts& by_parent) {
+  std::vector<std::string> parts;
+  for (const TaskStep& step : task.steps) {
+    if (!step.task_id.empty()) parts.push_back(step.task_id);
+  }
+  const auto [begin, end] = by_parent.equal_range(task.id);
+  for (auto part = begin; part != end; ++part) parts.push_back(part->second);
+  return parts;
 }
 
 }  // namespace
@@ -206,7 +240,7 @@ Result<std::vector<TaskInfo>> Tasks::list(const TaskQuery& query) {
   SKEIN_TRY(looked_up);
   if (all_first) {
     std::sort(infos.begin(), infos.end(), [](const TaskInfo& a, const TaskInfo& b) {
-      return std::pair(end_of(a), a.task.id) > std::pair(end_of(b), b.task.id);
+      return std::pair(a.ended_at(), a.task.id) > std::pair(b.ended_at(), b.task.id);
     });
     if (infos.size() > query.limit) infos.resize(query.limit);
   }
@@ -227,8 +261,7 @@ Result<RunRequest> Tasks::request(std::string_view id, std::string_view text) {
   if (task.owner == kUserOwner && text.empty()) {
     return fail(ErrorCode::kConflict,
                 "task " + quote(task.id) +
-                    " is a person's to do (its owner is \"user\"): say something to the agent, or "
-                    "make an agent its owner");
+                    " is owned by \"user\": give a message for its agent, or change the owner");
   }
   if (info.thread_gone) {
     return fail(ErrorCode::kConflict,
@@ -266,6 +299,8 @@ Result<TaskInfo> Tasks::update(std::string_view id, const TaskChange& wanted) {
   SKEIN_ASSIGN(const TaskInfo before, show(id));
   if (!before.problem.empty()) return fail(ErrorCode::kConflict, before.problem);
   SKEIN_TRY(check_not_ended(before.task));
+  Task as_wanted = before.task;
+  SKEIN_TRY(apply(as_wanted, wanted));
   std::optional<ThreadId> thread;
   const bool moves =
       wanted.owner && *wanted.owner != kUserOwner && *wanted.owner != before.task.agent_id;
@@ -278,21 +313,19 @@ Result<TaskInfo> Tasks::update(std::string_view id, const TaskChange& wanted) {
     }
     SKEIN_ASSIGN(thread, make_thread(before.task, *wanted.owner));
   }
-  SKEIN_TRY(change(id, [&](Task& task, bool signs) -> Result<bool> {
+  const auto changed = change(id, [&](Task& task, bool signs) -> Result<bool> {
     if (!signs) return tl::unexpected(record_is_inert(*signer_, "task " + quote(task.id)));
     SKEIN_TRY(check_not_ended(task));
-    if (wanted.title) task.title = *wanted.title;
-    if (wanted.text) task.text = *wanted.text;
-    if (wanted.steps) task.steps = with_links(*wanted.steps, task.steps);
-    SKEIN_TRY(mark_steps(task, wanted.done_steps, true));
-    SKEIN_TRY(mark_steps(task, wanted.undone_steps, false));
-    if (wanted.owner) task.owner = *wanted.owner;
+    SKEIN_TRY(apply(task, wanted));
     if (thread) {
       task.agent_id = *wanted.owner;
       task.thread = *thread;
     }
     return true;
-  }));
+  });
+  // After kIo the task may have been written, and then needs its new thread.
+  if (!changed && thread && changed.error().code != ErrorCode::kIo) (void)store_.remove(*thread);
+  SKEIN_TRY(changed);
   if (thread) SKEIN_TRY(close_thread(before, "handed over to " + *wanted.owner));
   return show(id);
 }
@@ -326,6 +359,7 @@ Result<TaskInfo> Tasks::complete(std::string_view id, std::string_view note) {
 
 Result<TaskInfo> Tasks::cancel(std::string_view id) {
   SKEIN_ASSIGN(const TaskInfo info, cancel_one(id));
+  SKEIN_ASSIGN(const Parts parts, read_parts(store_));
   std::set<std::string> seen = {info.task.id};
   std::vector<TaskInfo> cancelled = {info};
   while (!cancelled.empty()) {
@@ -333,8 +367,7 @@ Result<TaskInfo> Tasks::cancel(std::string_view id) {
     cancelled.pop_back();
     // What a record that does not count says of others does not count either.
     if (!whole.problem.empty()) continue;
-    SKEIN_ASSIGN(const std::vector<std::string> parts, parts_of(whole.task));
-    for (const std::string& part : parts) {
+    for (const std::string& part : parts_of(whole.task, parts)) {
       if (!seen.insert(part).second) continue;
       auto ended = cancel_one(part);
       if (ended) {
@@ -346,20 +379,6 @@ Result<TaskInfo> Tasks::cancel(std::string_view id) {
     }
   }
   return info;
-}
-
-// Those that its steps name, and those that name it.
-Result<std::vector<std::string>> Tasks::parts_of(const Task& task) {
-  std::vector<std::string> parts;
-  for (const TaskStep& step : task.steps) {
-    if (!step.task_id.empty()) parts.push_back(step.task_id);
-  }
-  SKEIN_TRY(scan_prefix(store_, kTaskRecords, "", [&](const Record& record) {
-    const auto other = parse_task(record);
-    if (other && other->parent_id == task.id) parts.push_back(other->id);
-    return true;
-  }));
-  return parts;
 }
 
 Result<TaskInfo> Tasks::cancel_one(std::string_view id) {

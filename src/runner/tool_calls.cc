@@ -12,6 +12,7 @@
 #include "core/json_array.h"
 #include "core/json_fields.h"
 #include "core/quote.h"
+#include "core/text.h"
 #include "skein/limits.h"
 #include "skein/runner.h"
 
@@ -144,9 +145,7 @@ ToolResult tidy(ToolResult result) {
   if (!valid_utf8(result.text)) result.text = mended_utf8(result.text);
   if (result.text.size() <= limits::kMaxToolResultBytes) return result;
   const std::size_t all = result.text.size();
-  std::size_t end = limits::kMaxToolResultBytes;
-  while (end > 0 && (static_cast<unsigned char>(result.text[end]) & 0xC0) == 0x80) --end;
-  result.text.resize(end);
+  result.text.resize(beginning(result.text, limits::kMaxToolResultBytes).size());
   result.text += "\n(cut off: " + std::to_string(all) + " bytes, the limit is " +
                  std::to_string(limits::kMaxToolResultBytes) + ")";
   return result;

@@ -10,8 +10,19 @@
 namespace skein {
 namespace {
 
-constexpr std::array<std::string_view, 5> kBuiltInTools = {"recall", "ask_agent", "list_work_items",
-                                                           "create_work_item", "resolve_work_item"};
+// A tool, and the name in "builtin" that gives it to an agent.
+struct BuiltInName {
+  std::string_view builtin;
+  std::string_view tool;
+};
+constexpr std::array<BuiltInName, 8> kBuiltInTools = {{{"recall", "recall"},
+                                                       {"ask_agent", "ask_agent"},
+                                                       {"work_items", "list_work_items"},
+                                                       {"work_items", "create_work_item"},
+                                                       {"work_items", "resolve_work_item"},
+                                                       {"tasks", "get_task"},
+                                                       {"tasks", "update_task_steps"},
+                                                       {"tasks", "complete_task"}}};
 constexpr std::size_t kChecksumBytes = 9;
 
 std::string plain(std::string_view text) {
@@ -42,9 +53,10 @@ std::string tool_name(std::string_view server, std::string_view tool) {
 bool may_name_tool(std::string_view pattern, const std::vector<std::string>& servers) {
   const bool open = pattern.ends_with('*');
   const std::string_view stem = pattern.substr(0, pattern.size() - (open ? 1 : 0));
-  const bool is_built_in = std::any_of(
-      kBuiltInTools.begin(), kBuiltInTools.end(),
-      [&](std::string_view tool) { return tool == stem || (open && tool.starts_with(stem)); });
+  const bool is_built_in =
+      std::any_of(kBuiltInTools.begin(), kBuiltInTools.end(), [&](const BuiltInName& name) {
+        return name.tool == stem || (open && name.tool.starts_with(stem));
+      });
   return is_built_in || std::any_of(servers.begin(), servers.end(), [&](const std::string& server) {
            const std::string begin =
                (plain(server) + "__").substr(0, kMaxToolNameBytes - kChecksumBytes);
@@ -52,6 +64,26 @@ bool may_name_tool(std::string_view pattern, const std::vector<std::string>& ser
          });
 }
 
-std::string built_in_tool_names() { return fmt::format("{}", fmt::join(kBuiltInTools, ", ")); }
+std::vector<std::string_view> tools_of_builtin(std::string_view builtin) {
+  std::vector<std::string_view> tools;
+  for (const BuiltInName& name : kBuiltInTools) {
+    if (name.builtin == builtin) tools.push_back(name.tool);
+  }
+  return tools;
+}
+
+std::vector<std::string_view> builtin_names() {
+  std::vector<std::string_view> names;
+  for (const BuiltInName& name : kBuiltInTools) {
+    if (names.empty() || names.back() != name.builtin) names.push_back(name.builtin);
+  }
+  return names;
+}
+
+std::string built_in_tool_names() {
+  std::vector<std::string_view> tools;
+  for (const BuiltInName& name : kBuiltInTools) tools.push_back(name.tool);
+  return fmt::format("{}", fmt::join(tools, ", "));
+}
 
 }  // namespace skein

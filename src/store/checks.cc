@@ -332,8 +332,11 @@ bool comes_first(ListOrder order, std::int64_t a_us, ThreadId a, std::int64_t b_
 }  // namespace
 
 std::string list_cursor(const ListQuery& query, const Manifest& last) {
-  return order_letter(query.order) + std::to_string(sort_time(query.order, last)) + "." +
-         last.id.str();
+  return list_cursor(query.order, {sort_time(query.order, last), last.id});
+}
+
+std::string list_cursor(ListOrder order, const ListPlan::After& last) {
+  return order_letter(order) + std::to_string(last.us) + "." + last.id.str();
 }
 
 bool list_before(ListOrder order, const Manifest& a, const Manifest& b) {
@@ -371,7 +374,28 @@ std::vector<std::pair<std::string, std::string>> scalar_members(const Json& meta
   return out;
 }
 
+// --- Damage ---
+
+bool may_have_lost(Seq last, std::uint64_t present) {
+  constexpr std::uint64_t kFew = 1000;
+  constexpr std::uint64_t kPerPresent = 10;
+  return last <= kFew + (kPerPresent + 1) * present;
+}
+
+Error too_many_missing(ThreadId id, Seq missing, Seq last, std::uint64_t present) {
+  return {ErrorCode::kDamaged,
+          "thread " + id.str() + ": event " + std::to_string(missing) + " is missing, and of the " +
+              std::to_string(last) + " events up to the end only " + std::to_string(present) +
+              " are there; a row has a wrong seq. Export what can be read, and import it into a "
+              "new store"};
+}
+
 // --- Paths ---
+
+void add_branch(std::vector<Branch>& branches, std::int64_t seq, std::int64_t base) {
+  if (base < 0 || seq <= base) return;
+  branches.push_back({static_cast<Seq>(seq), static_cast<Seq>(base)});
+}
 
 std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches) {
   std::vector<SeqSpan> path;
@@ -379,13 +403,9 @@ std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches) {
     const auto next =
         std::upper_bound(branches.begin(), branches.end(), head,
                          [](Seq seq, const Branch& branch) { return seq < branch.seq; });
-    if (next == branches.begin()) {
-      path.push_back({1, head});
-      break;
-    }
-    const Branch& branch = *(next - 1);
-    path.push_back({branch.seq, head});
-    head = std::min(branch.base, branch.seq - 1);
+    const Branch start = next == branches.begin() ? Branch{1, 0} : *(next - 1);
+    path.push_back({start.seq, head});
+    head = std::min(start.base, start.seq - 1);
   }
   std::reverse(path.begin(), path.end());
   return path;

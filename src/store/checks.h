@@ -56,6 +56,15 @@ Result<Manifest> make_manifest(const NewThread& thread, ThreadId id, Timestamp n
 // A token for a new holding of a lease: 1 … 2^53-1.
 LeaseToken make_lease_token(IdSource& ids);
 
+// --- Damage ---
+// The highest seq that a stored event may have, so that arithmetic with it cannot overflow.
+inline constexpr Seq kMaxStoredSeq = (Seq{1} << 53) - 1;
+// Whether a thread whose last event is `last` may have lost all events but `present` of them. One
+// row can claim any seq. Reporting each event before that as missing would take forever.
+bool may_have_lost(Seq last, std::uint64_t present);
+// kDamaged: the thread lost more events than that, from `missing` on.
+Error too_many_missing(ThreadId id, Seq missing, Seq last, std::uint64_t present);
+
 // --- Listing ---
 // The list query, checked and with the cursor taken apart.
 struct ListPlan {
@@ -68,6 +77,7 @@ struct ListPlan {
 };
 Result<ListPlan> plan_list(const ListQuery& query);
 std::string list_cursor(const ListQuery& query, const Manifest& last);
+std::string list_cursor(ListOrder order, const ListPlan::After& last);
 // Whether `a` comes before `b` in the order of the query.
 bool list_before(ListOrder order, const Manifest& a, const Manifest& b);
 // Whether the manifest comes after the cursor, in the order of the query.
@@ -86,8 +96,11 @@ struct SeqSpan {
   Seq first = 1;
   Seq last = 0;
 };
+// Adds a stored branch, unless no event can have it: a path over such a branch would never end.
+// They come in rising order.
+void add_branch(std::vector<Branch>& branches, std::int64_t seq, std::int64_t base);
 // The ranges of the path that runs back from `head`, in rising order. `branches` are in rising
-// order.
+// order, and each base is less than its seq.
 std::vector<SeqSpan> path_to(Seq head, std::span<const Branch> branches);
 // The ranges that a read delivers, cut to its `from` and `head` but not to its limit, in the order
 // of delivery (each range itself is in rising order).

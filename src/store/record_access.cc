@@ -1,5 +1,6 @@
 #include "store/record_access.h"
 
+#include "core/quote.h"
 #include "core/try.h"
 #include "skein/limits.h"
 
@@ -31,10 +32,15 @@ Result<void> scan_prefix(Store& store, std::string_view collection, std::string_
       if (!sink(record)) return {};
     }
     if (records.size() < range.limit) return {};
+    const std::string& last = records.back().key;
+    if (last < range.from || (!range.to.empty() && last >= range.to)) {
+      return fail(ErrorCode::kDamaged,
+                  "record " + quote(last) + " of " + range.collection + " is out of order");
+    }
     if (direction == Direction::kForward) {
-      range.from = records.back().key + '\x01';
+      range.from = last + '\x01';
     } else {
-      range.to = records.back().key;
+      range.to = last;
     }
   }
 }

@@ -100,7 +100,8 @@ std::string RecordSigner::why_inert() const {
   if (!known()) {
     if (const auto found = source_->find(); !found) return found.error().message;
   }
-  return "it is not signed by this user for this workspace; review it with \"skein trust\"";
+  return "it is not signed by this user for this workspace; review it with \"skein trust\" "
+         "(and --store, if you named the store)";
 }
 
 std::string without_signature(std::string_view json) {

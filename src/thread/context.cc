@@ -76,7 +76,14 @@ class ContextMaker {
     }
     const std::uint64_t summaries = window_.tokens() - system;
     SKEIN_ASSIGN(newest_user_, index_.newest_user(view_.path));
-    if (newest_user_ != 0) SKEIN_TRY(window_.take(newest_user_, kNewestUser));
+    if (newest_user_ != 0) {
+      SKEIN_TRY(window_.take(newest_user_, kNewestUser));
+      if (!std::holds_alternative<Message>(window_.chosen().at(newest_user_).event.payload)) {
+        return fail(ErrorCode::kDamaged,
+                    fmt::format("the index of thread {} takes event {} for a user message",
+                                index_.manifest().id.str(), newest_user_));
+      }
+    }
     if (window_.tokens() <= request_.max_tokens) return {};
     return fail(
         ErrorCode::kInvalid,

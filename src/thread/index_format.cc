@@ -1,5 +1,6 @@
 #include "thread/index_format.h"
 
+#include <algorithm>
 #include <boost/json.hpp>
 #include <charconv>
 
@@ -66,6 +67,57 @@ struct Parser {
     for (const boost::json::value& row : array(value)) take(array(&row));
   }
 };
+
+// --- Whether the numbers can be those of a thread with so many events. All that works with an
+// index relies on it: positions are there and rise, and what is covered lies before its summary.
+
+bool rise(const std::vector<Seq>& seqs, Seq last) {
+  Seq before = 0;
+  for (const Seq seq : seqs) {
+    if (seq <= before || seq > last) return false;
+    before = seq;
+  }
+  return true;
+}
+
+template <class Mark>
+bool marks_rise(const std::vector<Mark>& marks, Seq last) {
+  std::vector<Seq> seqs;
+  for (const Mark& mark : marks) seqs.push_back(mark.seq);
+  return rise(seqs, last);
+}
+
+bool covers_earlier(const SummaryMark& mark) {
+  Seq before = 0;
+  for (const SeqRange& range : mark.covers) {
+    if (range.first <= before || range.last < range.first) return false;
+    before = range.last;
+  }
+  return before > 0 && before < mark.seq;
+}
+
+bool chunks_fit(const IndexHead& head) {
+  if (head.events > kMaxStoredSeq) return false;
+  if (head.chunks.size() != (head.events + kChunkEvents - 1) / kChunkEvents) return false;
+  for (std::size_t n = 0; n < head.chunks.size(); ++n) {
+    const Seq user = head.chunks[n].newest_user;
+    const Seq first = n * kChunkEvents + 1;
+    if (user != 0 && (user < first || user >= first + kChunkEvents || user > head.events)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool is_sound(const IndexHead& head) {
+  const auto goes_back = [](const Branch& branch) { return branch.base < branch.seq; };
+  return chunks_fit(head) && rise(head.system, head.events) && rise(head.decisions, head.events) &&
+         rise(head.unreadable, head.events) && marks_rise(head.branches, head.events) &&
+         std::all_of(head.branches.begin(), head.branches.end(), goes_back) &&
+         marks_rise(head.summaries, head.events) &&
+         std::all_of(head.summaries.begin(), head.summaries.end(), covers_earlier) &&
+         marks_rise(head.undos, head.events);
+}
 
 }  // namespace
 
@@ -137,8 +189,7 @@ std::optional<IndexHead> parse_head(std::string_view text) {
   parser.rows(object.if_contains("chunks"), [&](const Row& row) {
     head.chunks.push_back({parser.at(row, 0), parser.at(row, 1), parser.at(row, 2) != 0});
   });
-  const bool whole = head.chunks.size() == (head.events + kChunkEvents - 1) / kChunkEvents;
-  return parser.ok && whole ? std::optional(std::move(head)) : std::nullopt;
+  return parser.ok && is_sound(head) ? std::optional(std::move(head)) : std::nullopt;
 }
 
 std::string format_chunk(std::span<const IndexedEvent> events) {

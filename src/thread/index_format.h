@@ -56,7 +56,8 @@ struct IndexHead {
 };
 
 std::string format_head(const IndexHead& head);
-// Nothing for text of another format; the index is derived, and made anew then.
+// Nothing for text of another format, and for what no thread can have; the index is derived, and
+// made anew then.
 std::optional<IndexHead> parse_head(std::string_view text);
 
 // "u12a40t~1600": kind and tokens of one event after the other, "~" before what is estimated.

@@ -9,7 +9,10 @@ SeqSet::SeqSet(std::vector<SeqRange> ranges) {
   std::sort(ranges.begin(), ranges.end(),
             [](const SeqRange& a, const SeqRange& b) { return a.first < b.first; });
   for (const SeqRange& range : ranges) {
-    if (!ranges_.empty() && range.first <= ranges_.back().last + 1) {
+    // Written so that it holds for the highest number, too.
+    const bool apart = ranges_.empty() ||
+                       (range.first > ranges_.back().last && range.first - ranges_.back().last > 1);
+    if (!apart) {
       ranges_.back().last = std::max(ranges_.back().last, range.last);
     } else {
       ranges_.push_back(range);
@@ -41,11 +44,13 @@ SeqSet SeqSet::without(const SeqSet& other) const {
   auto cut = other.ranges_.begin();
   for (SeqRange range : ranges_) {
     while (cut != other.ranges_.end() && cut->last < range.first) ++cut;
-    for (auto at = cut; at != other.ranges_.end() && at->first <= range.last; ++at) {
+    bool any = true;
+    for (auto at = cut; any && at != other.ranges_.end() && at->first <= range.last; ++at) {
       if (at->first > range.first) left.ranges_.push_back({range.first, at->first - 1});
-      range.first = at->last + 1;
+      any = at->last < range.last;
+      if (any) range.first = at->last + 1;
     }
-    if (range.first <= range.last) left.ranges_.push_back(range);
+    if (any) left.ranges_.push_back(range);
   }
   return left;
 }

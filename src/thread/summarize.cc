@@ -89,11 +89,12 @@ Result<std::optional<Plan>> make_plan(Store& store, const ThreadIndex& index,
                                       const SummarizeRequest& request) {
   const ThreadView view = view_of(index.head());
   std::vector<Seq> summaries;
-  SeqSet reached;
+  std::vector<SeqRange> covers;
   for (const SummaryMark& mark : view.in_force) {
     summaries.push_back(mark.seq);
-    reached = reached.united(SeqSet(mark.covers));
+    covers.insert(covers.end(), mark.covers.begin(), mark.covers.end());
   }
+  const SeqSet reached(std::move(covers));
   Plan plan;
   plan.earlier = seq_set_of(summaries);
   const SeqSet eligible = view.path.without(seq_set_of(view.system))

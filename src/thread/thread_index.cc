@@ -275,9 +275,15 @@ Result<Seq> ThreadIndex::newest_user(const SeqSet& set) {
 }
 
 Result<void> forget_index(Store& store, ThreadId thread) {
+  std::string first;  // of the last round
   while (true) {
     SKEIN_ASSIGN(const auto records, scan_prefix(store, thread.str(), limits::kMaxPageSize));
     if (records.empty()) return {};
+    if (records.front().key == first) {
+      return fail(ErrorCode::kDamaged, fmt::format("record {} of {} cannot be deleted",
+                                                   records.front().key, kIndexCollection));
+    }
+    first = records.front().key;
     std::vector<RecordWrite> writes;
     for (const Record& record : records) {
       writes.push_back(

@@ -1,6 +1,8 @@
 #include "thread/thread_view.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <set>
 
 namespace skein {
@@ -34,6 +36,36 @@ SeqSet cancelled_on(const IndexHead& head, const SeqSet& path) {
 
 }  // namespace
 
+namespace {
+
+// What summaries cover, newest first. Each is added once, however many there are.
+class Covered {
+ public:
+  bool contains(Seq seq) const {
+    const auto after = ranges_.upper_bound(seq);
+    return after != ranges_.begin() && seq <= std::prev(after)->second;
+  }
+  void add(SeqRange range) {
+    auto at = ranges_.upper_bound(range.first);
+    if (at != ranges_.begin() && std::prev(at)->second >= range.first) --at;
+    while (at != ranges_.end() && at->first <= range.last) {
+      range = {std::min(range.first, at->first), std::max(range.last, at->second)};
+      at = ranges_.erase(at);
+    }
+    ranges_.emplace(range.first, range.last);
+  }
+  SeqSet set() const {
+    std::vector<SeqRange> ranges;
+    for (const auto& [first, last] : ranges_) ranges.push_back({first, last});
+    return SeqSet(std::move(ranges));
+  }
+
+ private:
+  std::map<Seq, Seq> ranges_;  // first to last, apart from each other
+};
+
+}  // namespace
+
 ThreadView view_of(const IndexHead& head) {
   ThreadView view;
   view.path = current_path(head);
@@ -41,15 +73,16 @@ ThreadView view_of(const IndexHead& head) {
   for (const Seq seq : head.system) {
     if (view.path.contains(seq)) view.system.push_back(seq);
   }
+  Covered covered;
   for (auto mark = head.summaries.rbegin(); mark != head.summaries.rend(); ++mark) {
     if (!view.path.contains(mark->seq) || view.cancelled.contains(mark->seq)) continue;
-    if (view.covered.contains(mark->seq)) continue;  // by a later one
-    view.covered = view.covered.united(SeqSet(mark->covers));
+    if (covered.contains(mark->seq)) continue;  // by a later one
+    for (const SeqRange& range : mark->covers) covered.add(range);
     view.in_force.push_back(*mark);
   }
   std::reverse(view.in_force.begin(), view.in_force.end());
   view.covered =
-      view.covered.common(view.path).without(seq_set_of(view.system)).without(view.cancelled);
+      covered.set().common(view.path).without(seq_set_of(view.system)).without(view.cancelled);
   return view;
 }
 

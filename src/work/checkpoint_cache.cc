@@ -11,7 +11,10 @@
 namespace skein {
 namespace {
 
+// A cache of few checkpoints that is larger was not made by Skein.
 constexpr std::size_t kMostCacheBytes = std::size_t{1} << 30;
+constexpr std::size_t kFewestCacheBytes = std::size_t{16} << 20;
+constexpr std::size_t kEachBytes = std::size_t{1} << 20;
 
 // A file may change again within the tick of the clock that its time is measured in.
 constexpr std::int64_t kClockTickNs = 100'000'000;
@@ -106,11 +109,12 @@ std::string searchable(std::string_view text) {
 
 Result<std::vector<IndexedCheckpoint>> index_checkpoints(CheckpointFolder& folder) {
   const std::string path = folder.beside("checkpoints.cache");
+  SKEIN_ASSIGN(const auto files, folder.files());
   std::vector<IndexedCheckpoint> known;
-  if (const auto bytes = read_file(path, kMostCacheBytes); bytes && *bytes) {
+  const std::size_t most = std::min(kMostCacheBytes, kFewestCacheBytes + files.size() * kEachBytes);
+  if (const auto bytes = read_file(path, most); bytes && *bytes) {
     known = decode_cache(**bytes);
   }
-  SKEIN_ASSIGN(const auto files, folder.files());
   std::unordered_map<std::string, const CheckpointFolder::File*> unknown;
   for (const CheckpointFolder::File& file : files) unknown.emplace(key_of(file), &file);
 

@@ -8,7 +8,7 @@
 namespace skein {
 namespace {
 
-constexpr std::string_view kHeading = "skein checkpoints 2\n";
+constexpr std::string_view kHeading = "skein checkpoints 3\n";
 
 struct Encoder {
   std::string out;

@@ -1,5 +1,7 @@
 #include "work/checkpoint_capture.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -7,6 +9,7 @@
 
 #include "core/path_inside.h"
 #include "core/quote.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "core/visible.h"
 #include "skein/limits.h"
@@ -30,18 +33,6 @@ std::optional<std::string> inside(const fs::path& base, const fs::path& path) {
   const fs::path relative = resolved(path).lexically_relative(resolved(base));
   if (relative.empty() || *relative.begin() == "..") return std::nullopt;
   return relative.string();
-}
-
-void add_file(Checkpoint& checkpoint, const std::string& file) {
-  auto& files = checkpoint.files_touched;
-  const std::string text = mended_utf8(file);
-  if (files.size() >= limits::kMaxCheckpointItems) return;
-  if (std::find(files.begin(), files.end(), text) == files.end()) files.push_back(text);
-}
-
-bool is_hex(std::string_view text) {
-  return !text.empty() &&
-         text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
 }
 
 // The id that "def5678: subject" begins with; empty: it begins with none.
@@ -115,7 +106,7 @@ class Capture {
   void name_files(const std::optional<Repository>& repository,
                   const std::vector<std::string>& files) {
     for (const std::string& file : files) {
-      add_file(checkpoint_, file_from(repository, options_.workspace, file));
+      add_file(file_from(repository, options_.workspace, file));
     }
   }
 
@@ -147,6 +138,23 @@ class Capture {
     if (initial) git.initial_commit = initial->short_id;
     std::reverse(made.begin(), made.end());
     return name_commits(repository, made, git);
+  }
+
+  // Beyond the limit it says once that there are more.
+  void add_file(const std::string& file) {
+    auto& files = checkpoint_.files_touched;
+    const bool no_room = files.size() >= limits::kMaxCheckpointItems;
+    if (no_room && has_left_out_) return;
+    const std::string text = mended_utf8(file);
+    if (std::find(files.begin(), files.end(), text) != files.end()) return;
+    if (!no_room) {
+      files.push_back(text);
+      return;
+    }
+    has_left_out_ = true;
+    if (!options_.notice) return;
+    options_.notice(
+        fmt::format("files_touched names the first {} files; there are more", files.size()));
   }
 
   // What was committed since the checkpoint was made. On the same branch, listed commits that the
@@ -189,7 +197,7 @@ class Capture {
       ids.push_back(commit.id);
     }
     SKEIN_ASSIGN(const auto files, repository.files_of(ids));
-    for (const std::string& file : files) add_file(checkpoint_, file);
+    for (const std::string& file : files) add_file(file);
     return {};
   }
 
@@ -197,7 +205,7 @@ class Capture {
                       CheckpointGit& git) {
     if (is_full()) {
       for (const std::string& file : state.changed_files) {
-        if (!file.ends_with('/')) add_file(checkpoint_, file);
+        if (!file.ends_with('/')) add_file(file);
       }
     }
     record_contents(repository, state.changed_files, git);
@@ -229,6 +237,7 @@ class Capture {
 
   Checkpoint& checkpoint_;
   const CheckpointsOptions& options_;
+  bool has_left_out_ = false;
 };
 
 // A checkpoint is a file that may have come with the workspace. It can name a folder in the

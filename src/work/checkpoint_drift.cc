@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <set>
 
 #include "core/quote.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "core/visible.h"
 #include "git/repository.h"
@@ -38,11 +38,6 @@ std::vector<std::string> from_root(const Repository& repository, const std::stri
   return paths;
 }
 
-bool is_hex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return std::isxdigit(c) != 0; });
-}
-
 // Files whose content was recorded are compared with that, all others with the commit of then.
 Result<std::vector<std::string>> changed_files(const Checkpoint& checkpoint,
                                                const Repository& repository,
@@ -72,7 +67,7 @@ Result<void> compare(const Checkpoint& checkpoint, const std::string& workspace,
     return fail(ErrorCode::kNotFound,
                 visible_line(checkpoint_folder(checkpoint, workspace)) + " is in no repository");
   }
-  if (!is_hex(drift.commit_then)) {
+  if (!drift.commit_then.empty() && !is_hex(drift.commit_then)) {
     return fail(ErrorCode::kInvalid, quote(drift.commit_then) + " is no commit id");
   }
   SKEIN_ASSIGN(const RepositoryState state, repository->state(own_files(*repository, workspace)));

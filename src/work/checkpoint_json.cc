@@ -1,4 +1,7 @@
 // The JSON of a checkpoint, read leniently and written exactly as other programs lay it out.
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "core/json_fields.h"
@@ -68,6 +71,21 @@ Worker parse_worker(RawJson object) {
   worker.completed_at = fields.take_time("completed_at");
   worker.extra = fields.rest();
   return worker;
+}
+
+// The time in an id such as T-20260123-143052-title.
+std::optional<Timestamp> time_in_id(std::string_view id) {
+  constexpr std::string_view kForm = "T-00000000-000000";
+  const bool has_form = id.size() >= kForm.size() &&
+                        std::equal(kForm.begin(), kForm.end(), id.begin(), [](char form, char c) {
+                          return form == '0' ? c >= '0' && c <= '9' : c == form;
+                        });
+  if (!has_form || (id.size() > kForm.size() && id[kForm.size()] != '-')) return std::nullopt;
+  const auto part = [id](std::size_t at, std::size_t size) { return id.substr(at, size); };
+  const auto time =
+      Timestamp::parse(fmt::format("{}-{}-{}T{}:{}:{}Z", part(2, 4), part(6, 2), part(8, 2),
+                                   part(11, 2), part(13, 2), part(15, 2)));
+  return time ? std::optional(*time) : std::nullopt;
 }
 
 std::string git_json(const CheckpointGit& git) {
@@ -176,13 +194,16 @@ Result<Checkpoint> parse_checkpoint(std::string_view json) {
     checkpoint.type = parse_checkpoint_type(*type).value_or(CheckpointType::kOther);
     if (checkpoint.type == CheckpointType::kOther) checkpoint.other_type = *type;
   }
-  const auto created = fields.take_time("created_at");
+  auto created = fields.take_time("created_at");
+  const auto updated = fields.take_time("updated_at");
+  if (!created) created = updated;
+  if (!created) created = time_in_id(checkpoint.id);
   if (!created) {
     return fail(ErrorCode::kInvalid,
                 "a checkpoint must have a \"created_at\" such as \"2026-01-23T14:30:52.000Z\"");
   }
   checkpoint.created_at = *created;
-  checkpoint.updated_at = fields.take_time("updated_at").value_or(*created);
+  checkpoint.updated_at = updated.value_or(*created);
   checkpoint.workspace_root = fields.take_string("workspace_root").value_or("");
   checkpoint.cwd = fields.take_string("cwd").value_or("");
   if (const auto git = fields.take_object("git")) checkpoint.git = parse_git(*git);

@@ -123,21 +123,6 @@ Result<std::optional<std::string>> with_entries(RawJson hooks, const std::string
 
 }  // namespace
 
-std::string shell_quoted(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string out = "'";
-  for (const char c : word) {
-    if (c == '\'') {
-      out += "'\\''";
-    } else {
-      out += c;
-    }
-  }
-  return out + "'";
-}
-
 Result<std::string> with_hooks(std::string_view settings, const std::string& program) {
   const bool blank = trim_json(settings).empty();
   SKEIN_ASSIGN(const Json document, Json::parse_object(blank ? "{}" : settings));

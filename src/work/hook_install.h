@@ -15,7 +15,4 @@ namespace skein {
 // object, or their hooks are of another shape.
 Result<std::string> with_hooks(std::string_view settings, const std::string& program);
 
-// A path as one word of a shell command.
-std::string shell_quoted(const std::string& word);
-
 }  // namespace skein

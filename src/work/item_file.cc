@@ -41,11 +41,11 @@ Error ItemFile::damaged(const std::string& bytes, const std::string& reason) con
   Flusher flusher;
   const auto there = stat_file(copy);
   const bool kept = (there && *there) || replace_file(copy, bytes, flusher);
-  return {
-      ErrorCode::kDamaged,
-      fmt::format("{} is no list of items: {}. It was left as it is{}; mend it, or move it away "
-                  "and start a session to get back what earlier sessions stored",
-                  path_, reason, kept ? ", with a copy in " + copy : "")};
+  return {ErrorCode::kDamaged,
+          fmt::format(
+              "{} is no list of items: {}. It was left as it is{}; fix the file, or move it away "
+              "and start a session to get back what earlier sessions stored",
+              path_, reason, kept ? ", with a copy in " + copy : "")};
 }
 
 Result<ItemList> ItemFile::read() const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "core/checksum.h"
@@ -18,6 +19,10 @@ namespace {
 // Collects the members of an object as fields of an item.
 class EntryReader {
  public:
+  // `levels`: so many items in each other's texts are taken out. Programs that wrap an item once
+  // too often are known; a text that goes on and on is somebody's who wants to see it taken apart.
+  explicit EntryReader(int levels = 4) : levels_(levels) {}
+
   // `needs_text` false: an id is enough.
   std::optional<WorkItem> read(RawJson object, bool needs_text = true) {
     JsonObjectReader reader;
@@ -42,10 +47,10 @@ class EntryReader {
 
  private:
   // The item that the text is, if it is one as JSON; with what only the outer one has.
-  static WorkItem unwrapped(WorkItem outer) {
+  WorkItem unwrapped(WorkItem outer) const {
     const std::string_view text = trim_json(outer.text);
-    if (!text.starts_with('{') || !validate_json(text, "item")) return outer;
-    std::optional<WorkItem> inner = EntryReader().read(text);
+    if (levels_ == 0 || !text.starts_with('{') || !validate_json(text, "item")) return outer;
+    std::optional<WorkItem> inner = EntryReader(levels_ - 1).read(text);
     if (!inner) return outer;
     outer.text = inner->text;
     if (inner->id.empty()) inner->id = outer.id;
@@ -123,6 +128,7 @@ class EntryReader {
     return target ? true : keep_imported(member);
   }
 
+  const int levels_;
   WorkItem item_;
   JsonObject extra_;
   bool has_extra_ = false;
@@ -176,6 +182,17 @@ void give_ids(std::vector<WorkItem>& items, std::vector<std::string>* given) {
   }
 }
 
+// Of n entries without a time the last gets `now`, and each before it a millisecond less: lists are
+// sorted by time, and these keep their order.
+void give_times(std::vector<WorkItem>& items, Timestamp now) {
+  for (auto item = items.rbegin(); item != items.rend(); ++item) {
+    if (item->created_at.is_set()) continue;
+    item->created_at = now;
+    const Timestamp before = Timestamp::from_ms(now.ms() - 1);
+    if (now.is_set() && before.is_valid()) now = before;
+  }
+}
+
 // What stands between the members of an item.
 struct Layout {
   std::string_view before_first;
@@ -209,16 +226,16 @@ class ItemWriter {
       append_json_on_one_line(out_, member.value);
     }
   }
+  void add(std::string_view name, std::string_view text) {
+    begin(name);
+    append_json_string(out_, text);
+  }
 
  private:
   void begin(std::string_view name) {
     out_ += out_.ends_with('{') ? layout_.before_first : layout_.between;
     append_json_string(out_, name);
     out_ += layout_.colon;
-  }
-  void add(std::string_view name, std::string_view text) {
-    begin(name);
-    append_json_string(out_, text);
   }
   void add(std::string_view name, Timestamp time, const std::string& written) {
     if (!time.is_set()) return;
@@ -233,6 +250,18 @@ class ItemWriter {
   std::string& out_;
   const Layout& layout_;
 };
+
+constexpr std::string_view kIssueField = "linear_issue";
+
+// Other programs may keep a field of that name in the file.
+bool has_field(const Json& extra, std::string_view name) {
+  if (extra.empty()) return false;
+  JsonObjectReader reader;
+  std::vector<JsonMember> members;
+  reader.read(extra.text(), members);
+  return std::any_of(members.begin(), members.end(),
+                     [name](const JsonMember& member) { return member.name == name; });
+}
 
 bool is_item_id_char(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
@@ -285,9 +314,9 @@ ItemList read_items(RawJson array, Timestamp created_at, std::vector<std::string
       list.others.push_back(Json::trusted(std::string(entry)));
       continue;
     }
-    if (!item->created_at.is_set()) item->created_at = created_at;
     list.items.push_back(*std::move(item));
   }
+  give_times(list.items, created_at);
   give_ids(list.items, given_ids);
   join_equal_ids(list.items);
   return list;
@@ -295,7 +324,11 @@ ItemList read_items(RawJson array, Timestamp created_at, std::vector<std::string
 
 std::string to_json(const WorkItem& item) {
   std::string out;
-  ItemWriter(out, kOnOneLine).write(item);
+  ItemWriter writer(out, kOnOneLine);
+  writer.write(item);
+  if (!item.linear_issue.empty() && !has_field(item.extra, kIssueField)) {
+    writer.add(kIssueField, std::string_view(item.linear_issue));
+  }
   return out += '}';
 }
 

@@ -45,8 +45,8 @@ std::string issue_number_at(std::string_view text) {
 }
 
 // The issue key at the front of the text in capitals, or nothing. In small letters it needs two
-// digits: "step-1" is none.
-std::string key_at(std::string_view text) {
+// digits, or `is_label` and a colon after it: "step-1" is none.
+std::string key_at(std::string_view text, bool is_label) {
   std::size_t length = issue_key_length(text);
   std::string key(text.substr(0, length));
   if (length == 0) {
@@ -55,7 +55,8 @@ std::string key_at(std::string_view text) {
     length = issue_key_length(capitals);
     key = capitals.substr(0, length);
     const std::size_t digits = length - std::min(length, key.find('-') + 1);
-    if (length > 0 && digits < 2) return {};
+    const bool has_colon = length < text.size() && text[length] == ':';
+    if (length > 0 && digits < 2 && !(is_label && has_colon)) return {};
   }
   if (length < text.size() && is_alnum(text[length])) return {};
   return key.empty() || is_standard(key) ? std::string() : key;
@@ -70,7 +71,7 @@ Strings take_keys(std::string& text) {
     std::string key;
     if (begins_word) {
       const std::string_view rest_of_text = std::string_view(text).substr(at);
-      key = text[at] == '#' ? issue_number_at(rest_of_text) : key_at(rest_of_text);
+      key = text[at] == '#' ? issue_number_at(rest_of_text) : key_at(rest_of_text, at == 0);
     }
     if (key.empty()) {
       rest += text[at++];
@@ -82,6 +83,17 @@ Strings take_keys(std::string& text) {
   }
   text = std::move(rest);
   make_set(keys);
+  return keys;
+}
+
+// The keys in what somebody gave as an issue ("PROJ-123", an address that ends with it), else all
+// of it.
+Strings keys_of_issue(std::string_view issue) {
+  std::string capitals(issue);
+  std::transform(capitals.begin(), capitals.end(), capitals.begin(), to_upper);
+  std::string rest = capitals;
+  Strings keys = take_keys(rest);
+  if (keys.empty() && !fold_text(issue).empty()) keys.push_back(std::move(capitals));
   return keys;
 }
 
@@ -210,10 +222,12 @@ std::size_t issue_key_length(std::string_view text) {
   return at > digits ? at : 0;
 }
 
-ItemWording::ItemWording(std::string_view text) {
+ItemWording::ItemWording(std::string_view text, std::string_view issue) {
   constexpr std::size_t kLeast = 3;  // content words that say something without the explanation
   std::string rest(text);
   keys_ = take_keys(rest);
+  for (std::string& key : keys_of_issue(issue)) keys_.push_back(std::move(key));
+  make_set(keys_);
   const std::string folded = fold_text(with_named_a(std::move(rest)));
   read_words(folded);
   const std::string_view main = main_part(folded);

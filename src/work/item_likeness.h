@@ -14,7 +14,10 @@ std::size_t issue_key_length(std::string_view text);
 // A text, taken apart for comparison.
 class ItemWording {
  public:
-  explicit ItemWording(std::string_view text);
+  // `issue`: a key that the text has besides those in it; empty: none.
+  explicit ItemWording(std::string_view text, std::string_view issue = {});
+
+  bool has_keys() const { return !keys_.empty(); }
 
   // Two texts are alike if they have the same content words, in whatever order: stop words,
   // endings, common abbreviations and how compounds are written do not count, and one content word

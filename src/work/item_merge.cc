@@ -65,25 +65,49 @@ Json join_fields(const Json& a, const Json& b, const std::string& notes) {
   return Json::trusted(joined.str());
 }
 
+// Items of one text.
+struct Alike {
+  std::vector<WorkItem*> open;
+  std::vector<WorkItem*> resolved;
+};
+
+// Each open item takes the first resolution after its creation in its project. Every item is looked
+// at once: a list from elsewhere may have any number with one text.
+void resolve_alike(const Alike& alike, const ProjectOf& project_of) {
+  std::map<std::string, std::vector<WorkItem*>> by_project;
+  const auto project = [&](const WorkItem& item) {
+    return project_of ? project_of(item) : std::string();
+  };
+  for (WorkItem* item : alike.resolved) by_project[project(*item)].push_back(item);
+  for (auto& [name, resolved] : by_project) {
+    std::sort(resolved.begin(), resolved.end(),
+              [](const WorkItem* a, const WorkItem* b) { return resolved_earlier(*a, *b); });
+  }
+  for (WorkItem* item : alike.open) {
+    const auto found = by_project.find(project(*item));
+    if (found == by_project.end()) continue;
+    const auto first = std::upper_bound(
+        found->second.begin(), found->second.end(), item->created_at,
+        [](Timestamp created, const WorkItem* by) { return created < by->resolved_at; });
+    if (first != found->second.end()) take_resolution(*item, **first);
+  }
+}
+
 void resolve_equal_texts(std::vector<WorkItem>& items, const ProjectOf& project_of) {
-  std::unordered_map<std::string, std::vector<std::size_t>> resolved_by_text;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (items[i].status == ItemStatus::kResolved && items[i].resolved_at.is_set()) {
-      resolved_by_text[text_key(items[i].text)].push_back(i);
+  std::unordered_map<std::string, Alike> by_text;
+  for (WorkItem& item : items) {
+    if (item.status == ItemStatus::kResolved && item.resolved_at.is_set()) {
+      by_text[text_key(item.text)].resolved.push_back(&item);
     }
   }
-  if (resolved_by_text.empty()) return;
+  if (by_text.empty()) return;
   for (WorkItem& item : items) {
     if (item.status == ItemStatus::kResolved) continue;
-    const auto found = resolved_by_text.find(text_key(item.text));
-    if (found == resolved_by_text.end()) continue;
-    const WorkItem* first = nullptr;
-    for (const std::size_t i : found->second) {
-      const bool applies = item.created_at < items[i].resolved_at &&
-                           (!project_of || project_of(items[i]) == project_of(item));
-      if (applies && (first == nullptr || resolved_earlier(items[i], *first))) first = &items[i];
-    }
-    if (first != nullptr) take_resolution(item, *first);
+    const auto found = by_text.find(text_key(item.text));
+    if (found != by_text.end()) found->second.open.push_back(&item);
+  }
+  for (const auto& [text, alike] : by_text) {
+    if (!alike.open.empty()) resolve_alike(alike, project_of);
   }
 }
 
@@ -117,18 +141,34 @@ WorkItem join(const WorkItem& a, const WorkItem& b) {
   return item;
 }
 
+namespace {
+
+// Neighbours first, then what came of them: an item with notes of all the others is written a few
+// times only, however many there are.
+WorkItem join_all(std::vector<WorkItem> items) {
+  while (items.size() > 1) {
+    for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
+      items[i / 2] = join(items[i], items[i + 1]);
+    }
+    if (items.size() % 2 == 1) items[items.size() / 2] = std::move(items.back());
+    items.resize((items.size() + 1) / 2);
+  }
+  return std::move(items.front());
+}
+
+}  // namespace
+
 void join_equal_ids(std::vector<WorkItem>& items) {
-  std::vector<WorkItem> joined;
-  joined.reserve(items.size());
+  std::vector<std::vector<WorkItem>> by_id;
   std::unordered_map<std::string, std::size_t> place_of_id;
   for (WorkItem& item : items) {
-    const auto [place, is_new] = place_of_id.emplace(item.id, joined.size());
-    if (is_new) {
-      joined.push_back(std::move(item));
-    } else {
-      joined[place->second] = join(joined[place->second], item);
-    }
+    const auto [place, is_new] = place_of_id.emplace(item.id, by_id.size());
+    if (is_new) by_id.emplace_back();
+    by_id[place->second].push_back(std::move(item));
   }
+  std::vector<WorkItem> joined;
+  joined.reserve(by_id.size());
+  for (std::vector<WorkItem>& same : by_id) joined.push_back(join_all(std::move(same)));
   std::sort(joined.begin(), joined.end(), [](const WorkItem& a, const WorkItem& b) {
     return std::tie(a.created_at, a.id) < std::tie(b.created_at, b.id);
   });

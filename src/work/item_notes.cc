@@ -1,5 +1,7 @@
 #include "work/item_notes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -68,6 +70,7 @@ std::string notes_json(const ItemNotes& notes) {
   object.add("id", notes.id).add("project", notes.project);
   if (!notes.opened_by.empty()) object.add_json("opened_by", links_json(notes.opened_by));
   if (!notes.closed_by.empty()) object.add_json("closed_by", links_json(notes.closed_by));
+  if (!notes.linear_issue.empty()) object.add("linear_issue", notes.linear_issue);
   std::string heat;
   append_json_number(heat, notes.heat);
   object.add_json("heat", heat).add("touched_at", notes.touched_at.str());
@@ -85,6 +88,9 @@ Result<ItemNotes> parse_notes(const Record& record) {
     if (member.name == "project") notes.project = json_to_string(member.value).value_or("");
     if (member.name == "opened_by") notes.opened_by = parse_links(member.value);
     if (member.name == "closed_by") notes.closed_by = parse_links(member.value);
+    if (member.name == "linear_issue") {
+      notes.linear_issue = json_to_string(member.value).value_or("");
+    }
     if (member.name == "heat") notes.heat = json_to_double(member.value).value_or(0);
     if (member.name == "touches") {
       notes.touches = static_cast<std::uint64_t>(json_to_int(member.value).value_or(0));
@@ -196,6 +202,16 @@ Result<void> check_links(const ItemLinks& links) {
   return {};
 }
 
+Result<void> check_issue(const std::string& issue) {
+  const bool valid = issue.size() <= limits::kMaxLinkBytes && valid_utf8(issue) &&
+                     issue.find_first_of("\n\t") == std::string::npos &&
+                     !has_control_characters(issue);
+  if (valid) return {};
+  return fail(ErrorCode::kInvalid, fmt::format("linear_issue must be at most {} bytes of UTF-8 "
+                                               "without control characters, got {}",
+                                               limits::kMaxLinkBytes, quote(issue)));
+}
+
 Result<NotesById> read_notes(Store& store, std::span<const WorkItem> items) {
   NotesById notes;
   Result<void> parsed;
@@ -219,6 +235,21 @@ Result<NotesById> read_notes(Store& store, std::span<const WorkItem> items) {
   }
   SKEIN_TRY(parsed);
   return notes;
+}
+
+std::string issue_in(const NotesById& notes, const std::string& id) {
+  const auto found = notes.find(id);
+  if (found == notes.end()) return {};
+  for (const ItemNotes& one : found->second) {
+    if (!one.linear_issue.empty()) return one.linear_issue;
+  }
+  return {};
+}
+
+void add_issues(Store& store, std::span<WorkItem> items) {
+  const auto notes = read_notes(store, items);
+  if (!notes) return;
+  for (WorkItem& item : items) item.linear_issue = issue_in(*notes, item.id);
 }
 
 Result<void> change_notes(Store& store, const std::string& project, std::vector<std::string> ids,

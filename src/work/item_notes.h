@@ -17,6 +17,7 @@ struct ItemNotes {
   std::string project;
   ItemLinks opened_by;
   ItemLinks closed_by;
+  std::string linear_issue;
   double heat = 0;  // as of touched_at
   Timestamp touched_at;
   std::uint64_t touches = 0;
@@ -29,11 +30,17 @@ void touch(ItemNotes& notes, Timestamp now);
 Vitality vitality_of(const WorkItem& item, const ItemNotes* notes, Timestamp now);
 
 Result<void> check_links(const ItemLinks& links);
+Result<void> check_issue(const std::string& issue);
 
 using NotesById = std::map<std::string, std::vector<ItemNotes>, std::less<>>;
 
 // What is noted of these items, in whatever projects.
 Result<NotesById> read_notes(Store& store, std::span<const WorkItem> items);
+
+// Sets the issues of the items. What cannot be read has none.
+void add_issues(Store& store, std::span<WorkItem> items);
+// The same of notes that were read; empty, if none has one.
+std::string issue_in(const NotesById& notes, const std::string& id);
 
 // Changes what is noted of the items in the project, making notes where there are none, in one
 // write; again, if somebody else wrote at the same time.

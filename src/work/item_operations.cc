@@ -57,7 +57,10 @@ bool is_wanted(const WorkItem& item, const ListItems& request, Timestamp now) {
 Result<WorkItem> WorkItems::create(const CreateItem& request) {
   SKEIN_TRY(check_item_text("text of an item", request.text));
   if (request.project) SKEIN_TRY(check_project(*request.project));
-  const std::string text = unwrapped_text(request.text);
+  SKEIN_TRY(check_issue(request.linear_issue));
+  WorkItem wanted;
+  wanted.text = unwrapped_text(request.text);
+  wanted.linear_issue = request.linear_issue;
   SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.opened_by));
   const std::string project = request.project.value_or(deed.project.value_or(place_.project));
   const ProjectOf project_of = project_lookup(store_, place_);
@@ -65,18 +68,20 @@ Result<WorkItem> WorkItems::create(const CreateItem& request) {
   const auto add = [&](ItemList& list) -> Result<void> {
     if (!request.allow_duplicate) {
       SKEIN_TRY(
-          refuse_duplicate(store_, place_, project, shown_items(list.items, project_of), text));
+          refuse_duplicate(store_, place_, project, shown_items(list.items, project_of), wanted));
     }
-    item = new_item(list, text, clock_.now(), ids_);
+    item = new_item(list, wanted.text, clock_.now(), ids_);
     item.source_session = deed.session;
     SKEIN_TRY(change_notes(store_, project, {item.id}, [&](ItemNotes& notes) {
       touch(notes, item.created_at);
       notes.opened_by = deed.links;
+      notes.linear_issue = wanted.linear_issue;
     }));
     list = merge(std::move(list), {{item}, {}}, project_of);
     return {};
   };
   SKEIN_TRY(ItemFile(place_.folder).update(add, limits::kItemListRoomBytes));
+  item.linear_issue = wanted.linear_issue;
   return item;
 }
 
@@ -91,10 +96,7 @@ Result<ItemListing> WorkItems::list(const ListItems& request) {
   if (!listing.project && request.of_session) {
     SKEIN_ASSIGN(listing.project, session_project(store_, place_, request.session_id));
   }
-  NotesById notes;
-  if (listing.project || request.with_details) {
-    SKEIN_ASSIGN(notes, read_notes(store_, shown));
-  }
+  SKEIN_ASSIGN(const NotesById notes, read_notes(store_, shown));
   if (listing.project) {
     std::erase_if(shown, [&](const WorkItem& item) {
       return !belongs_to(item, notes, *listing.project, place_);
@@ -117,6 +119,7 @@ Result<ItemListing> WorkItems::list(const ListItems& request) {
       listed.details = details_of(item, notes, listing.project, place_, now);
     }
     listed.item = std::move(item);
+    listed.item.linear_issue = issue_in(notes, listed.item.id);
   }
   return listing;
 }
@@ -155,6 +158,8 @@ Result<WorkItem> WorkItems::resolve(const ResolveItem& request,
     resolved = first;
     return {};
   }));
+  add_issues(store_, std::span(&resolved, 1));
+  if (also_resolved != nullptr) add_issues(store_, *also_resolved);
   return resolved;
 }
 
@@ -164,6 +169,7 @@ Result<ListedItem> WorkItems::show(std::string_view id) {
   list = merge(std::move(list), {}, project_lookup(store_, place_));
   SKEIN_ASSIGN(WorkItem * item, find_item(list, id));
   SKEIN_ASSIGN(const NotesById notes, read_notes(store_, std::span(item, 1)));
+  item->linear_issue = issue_in(notes, item->id);
   return ListedItem{*item, details_of(*item, notes, std::nullopt, place_, clock_.now())};
 }
 

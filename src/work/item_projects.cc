@@ -83,9 +83,7 @@ Result<void> note_project(Store& store, const std::string& project,
 }
 
 Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::string& project,
-                              const std::vector<WorkItem>& shown, const std::string& text) {
-  WorkItem wanted;
-  wanted.text = text;
+                              std::vector<WorkItem> shown, const WorkItem& wanted) {
   if (is_project_state(wanted)) return {};
   Result<void> looked_up;
   const auto is_of_project = [&](const WorkItem& item) {
@@ -93,8 +91,11 @@ Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::s
     if (!notes) looked_up = tl::unexpected(notes.error());
     return !notes || belongs_to(item, *notes, project, place);
   };
+  const ItemWording wording(wanted.text, wanted.linear_issue);
+  // Issues of others can only be in common with keys of its own.
+  if (wording.has_keys()) add_issues(store, shown);
   const OpenWordings open(shown);
-  const WorkItem* const alike = open.find(text, is_of_project);
+  const WorkItem* const alike = open.find(wording, wanted.text, is_of_project);
   SKEIN_TRY(looked_up);
   if (alike == nullptr) return {};
   return fail(ErrorCode::kConflict,

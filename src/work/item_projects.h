@@ -36,6 +36,6 @@ Result<void> note_project(Store& store, const std::string& project,
 
 // kConflict, if an open item of the project among those shown says nearly the same.
 Result<void> refuse_duplicate(Store& store, const WorkPlace& place, const std::string& project,
-                              const std::vector<WorkItem>& shown, const std::string& text);
+                              std::vector<WorkItem> shown, const WorkItem& wanted);
 
 }  // namespace skein

@@ -34,6 +34,10 @@ Result<void> check_item_text(std::string_view what, std::string_view text) {
   const auto refuse = [&what](const std::string& rule) {
     return fail(ErrorCode::kInvalid, std::string(what) + " must " + rule);
   };
+  if (const std::size_t count = count_characters(text); count > limits::kMaxItemTextChars) {
+    return refuse(
+        fmt::format("not exceed {} characters, got {}", limits::kMaxItemTextChars, count));
+  }
   if (text.size() > limits::kMaxItemTextBytes) {
     return refuse(
         fmt::format("not exceed {} bytes, got {}", limits::kMaxItemTextBytes, text.size()));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -28,16 +29,22 @@ std::size_t position_in(const std::optional<std::string>& text) {
   return error == std::errc{} && stop == end ? number : 0;
 }
 
-Result<const WorkItem*> find_by_text(const std::vector<WorkItem>& shown, const std::string& text) {
+// The open item whose whole text it is, else all that contain it.
+std::vector<const WorkItem*> matches(const std::vector<WorkItem>& shown, const std::string& text) {
   const std::string wanted = fold_text(text);
-  if (wanted.empty()) return fail(ErrorCode::kInvalid, "text_match must not be blank");
   const std::string key = text_key(text);
   std::vector<const WorkItem*> found;
   for (const WorkItem& item : shown) {
     if (item.status != ItemStatus::kOpen) continue;
-    if (text_key(item.text) == key) return &item;
+    if (text_key(item.text) == key) return {&item};
     if (fold_text(item.text).find(wanted) != std::string::npos) found.push_back(&item);
   }
+  return found;
+}
+
+Result<const WorkItem*> find_by_text(const std::vector<WorkItem>& shown, const std::string& text) {
+  if (fold_text(text).empty()) return fail(ErrorCode::kInvalid, "text_match must not be blank");
+  const std::vector<const WorkItem*> found = matches(shown, text);
   if (found.size() == 1) return found[0];
   if (found.empty()) return fail(ErrorCode::kNotFound, "no open item contains " + quote(text));
   constexpr std::size_t kNamed = 5;
@@ -50,25 +57,67 @@ Result<const WorkItem*> find_by_text(const std::vector<WorkItem>& shown, const s
                                                quote(text), found.size(), named));
 }
 
+// The items as a list of the project shows them; none: of the whole workspace.
+Result<std::vector<WorkItem>> listed_items(Store& store, const WorkPlace& place,
+                                           const ItemList& list,
+                                           const std::optional<std::string>& project) {
+  std::vector<WorkItem> shown = shown_items(list.items, project_lookup(store, place));
+  if (!project) return shown;
+  return items_of_project(store, shown, *project, place);
+}
+
 // The n-th open item as a list shows them; null: there are fewer.
 Result<WorkItem*> find_by_position(Store& store, const WorkPlace& place, ItemList& list,
                                    const std::optional<std::string>& project,
                                    std::size_t position) {
-  std::vector<WorkItem> shown = shown_items(list.items, project_lookup(store, place));
+  SKEIN_ASSIGN(std::vector<WorkItem> shown, listed_items(store, place, list, project));
   std::erase_if(shown, [](const WorkItem& item) { return item.status != ItemStatus::kOpen; });
-  if (project) {
-    SKEIN_ASSIGN(shown, items_of_project(store, shown, *project, place));
-  }
   if (position > shown.size()) return nullptr;
   return find_item(list, shown[position - 1].id);
 }
 
 Result<WorkItem*> find_here(Store& store, const WorkPlace& place, ItemList& list,
-                            const ResolveItem& request) {
+                            const ResolveItem& request, const std::optional<std::string>& project) {
   if (request.id) return find_item(list, *request.id);
-  const std::vector<WorkItem> shown = shown_items(list.items, project_lookup(store, place));
+  SKEIN_ASSIGN(const std::vector<WorkItem> shown, listed_items(store, place, list, project));
   SKEIN_ASSIGN(const WorkItem* item, find_by_text(shown, *request.text_match));
   return find_item(list, item->id);
+}
+
+// Whether these words leave "duplicate of" the statement of the note: "closed as", "this is a". A
+// note may also say "not a duplicate of", or speak of another item.
+bool only_introduces(std::string_view words) {
+  static const std::unordered_set<std::string> kWords = {
+      "resolved", "closed", "done", "as", "a", "an", "the", "this", "item", "it", "is", "exact"};
+  const auto all = words_of(words);
+  return std::all_of(all.begin(), all.end(),
+                     [](const std::string& word) { return kWords.contains(word); });
+}
+
+// Says where the item is, if it is known: the text in another project, the id in another workspace.
+Result<WorkItem*> not_found(Store& store, const WorkPlace& place, const ItemList& list,
+                            const ResolveItem& request, const std::optional<std::string>& project,
+                            Error error) {
+  if (request.id) {
+    WorkItem wanted;
+    wanted.id = *request.id;
+    SKEIN_ASSIGN(const NotesById notes, read_notes(store, std::span(&wanted, 1)));
+    if (notes.empty()) return tl::unexpected(std::move(error));
+    return fail(ErrorCode::kNotFound,
+                fmt::format("{} is an item of project {} that is not in this workspace; closing "
+                            "the session that has it brings it here",
+                            wanted.id, quote(project_of(wanted, notes, place))));
+  }
+  if (!project) return tl::unexpected(std::move(error));
+  const std::vector<WorkItem> shown = shown_items(list.items, project_lookup(store, place));
+  const std::vector<const WorkItem*> others = matches(shown, *request.text_match);
+  if (others.empty()) return tl::unexpected(std::move(error));
+  SKEIN_ASSIGN(const NotesById notes, read_notes(store, std::span(others[0], 1)));
+  return fail(ErrorCode::kNotFound,
+              fmt::format("no open item of project {} contains {}; {} of project {} does, name it "
+                          "by its id",
+                          quote(*project), quote(*request.text_match), others[0]->id,
+                          quote(project_of(*others[0], notes, place))));
 }
 
 }  // namespace
@@ -81,10 +130,15 @@ Result<void> check_selection(const ResolveItem& request) {
   return check_item_id(*request.id);
 }
 
-Result<WorkItem*> find_item(ItemList& list, std::string_view id) {
+WorkItem* item_with_id(ItemList& list, std::string_view id) {
   for (WorkItem& item : list.items) {
     if (item.id == id) return &item;
   }
+  return nullptr;
+}
+
+Result<WorkItem*> find_item(ItemList& list, std::string_view id) {
+  if (WorkItem* const item = item_with_id(list, id)) return item;
   return fail(ErrorCode::kNotFound, "there is no item " + quote(id));
 }
 
@@ -99,17 +153,18 @@ Result<WorkItem*> select_item(Store& store, const WorkPlace& place, ItemList& li
                   fmt::format("there is no open item {}; list them first", *request.id));
     }
   }
-  auto here = find_here(store, place, list, request);
+  auto here = find_here(store, place, list, request, project);
   if (here || here.error().code != ErrorCode::kNotFound) return here;
   const std::string of_project = project.value_or(place.project);
   SKEIN_ASSIGN(const auto closed, read_closed_sessions(store, of_project, now));
   const ItemList carried = carried_items(closed);
-  if (carried.items.empty()) return here;
   ItemList both = merge(list, carried, project_lookup(store, place));
-  if (!find_here(store, place, both, request)) return here;
+  if (carried.items.empty() || !find_here(store, place, both, request, project)) {
+    return not_found(store, place, both, request, project, std::move(here).error());
+  }
   SKEIN_TRY(note_project(store, of_project, carried.items));
   list = std::move(both);
-  return find_here(store, place, list, request);
+  return find_here(store, place, list, request, project);
 }
 
 Result<std::optional<std::string>> session_project(Store& store, const WorkPlace& place,
@@ -129,7 +184,7 @@ WorkItem* open_original(ItemList& list, const WorkItem& resolved) {
   constexpr std::string_view kWords = "duplicate of t-";
   const std::string note = fold_text(resolved.resolution_note.value_or(""));
   const std::size_t at = note.find(kWords);
-  if (at == std::string::npos) return nullptr;
+  if (at == std::string::npos || !only_introduces(note.substr(0, at))) return nullptr;
   std::size_t end = at + kWords.size();
   while (end < note.size() && check_item_id("t-" + std::string(1, note[end]))) ++end;
   const std::string_view named =
@@ -152,7 +207,9 @@ Result<void> take_for_known(Store& store, const WorkPlace& place, const std::str
   if (given_ids.empty()) return {};
   SKEIN_ASSIGN(const std::vector<WorkItem> own,
                items_of_project(store, list.items, project, place));
-  const OpenWordings open(shown_items(own));
+  std::vector<WorkItem> shown = shown_items(own);
+  add_issues(store, shown);
+  const OpenWordings open(shown);
   const std::unordered_set<std::string> given(given_ids.begin(), given_ids.end());
   std::unordered_set<std::string> known;
   std::unordered_map<std::string, const WorkItem*> by_note;

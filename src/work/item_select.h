@@ -13,11 +13,14 @@ namespace skein {
 // kInvalid: neither an id nor a text, both, or a malformed id.
 Result<void> check_selection(const ResolveItem& request);
 
+// Null: there is none.
+WorkItem* item_with_id(ItemList& list, std::string_view id);
 // kNotFound.
 Result<WorkItem*> find_item(ItemList& list, std::string_view id);
 
-// The item that is to be resolved. One that is not in the list is looked for in the last closed
-// sessions of the project (none: that of the place), whose items are merged into the list then.
+// The item that is to be resolved; a text names one of the project only. One that is not in the
+// list is looked for in the last closed sessions of the project (none: that of the place), whose
+// items are merged into the list then.
 Result<WorkItem*> select_item(Store& store, const WorkPlace& place, ItemList& list,
                               const ResolveItem& request, const std::optional<std::string>& project,
                               Timestamp now);

@@ -1,6 +1,6 @@
 #include "work/item_view.h"
 
-#include <algorithm>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -16,17 +16,24 @@ bool is_project_state(const WorkItem& item) {
 
 std::vector<WorkItem> shown_items(const std::vector<WorkItem>& items, const ProjectOf& project_of) {
   std::vector<WorkItem> shown;
-  std::unordered_map<std::string, std::vector<std::size_t>> seen;  // by text and deed
+  struct Seen {
+    std::size_t first = 0;           // in `shown`
+    std::set<std::string> projects;  // empty: nobody has asked for that of the first
+  };
+  std::unordered_map<std::string, Seen> seen;  // by text and deed
   for (const WorkItem& item : items) {
     if (is_project_state(item)) continue;
     const std::string deed =
         item.status == ItemStatus::kOpen ? "open" : std::to_string(item.resolved_at.us);
-    std::vector<std::size_t>& alike = seen[deed + " " + text_key(item.text)];
-    const bool is_shown = std::any_of(alike.begin(), alike.end(), [&](std::size_t other) {
-      return !project_of || project_of(shown[other]) == project_of(item);
-    });
-    if (is_shown) continue;
-    alike.push_back(shown.size());
+    const auto [found, is_new] = seen.try_emplace(deed + " " + text_key(item.text));
+    Seen& alike = found->second;
+    if (is_new) {
+      alike.first = shown.size();
+    } else {
+      if (!project_of) continue;
+      if (alike.projects.empty()) alike.projects.insert(project_of(shown[alike.first]));
+      if (!alike.projects.insert(project_of(item)).second) continue;
+    }
     shown.push_back(item);
   }
   return shown;
@@ -46,16 +53,16 @@ OpenWordings::OpenWordings(const std::vector<WorkItem>& shown) {
 
 void OpenWordings::add(const WorkItem& item) {
   if (item.status != ItemStatus::kOpen || is_project_state(item)) return;
-  open_.push_back({item, text_key(item.text), ItemWording(item.text)});
+  open_.push_back({item, text_key(item.text), ItemWording(item.text, item.linear_issue)});
 }
 
-const WorkItem* OpenWordings::find(std::string_view text, const Accept& accept) const {
+const WorkItem* OpenWordings::find(const ItemWording& wording, std::string_view text,
+                                   const Accept& accept) const {
   const auto accepted = [&accept](const Entry& entry) { return !accept || accept(entry.item); };
   const std::string key = text_key(text);
   for (const Entry& entry : open_) {
     if (entry.key == key && accepted(entry)) return &entry.item;
   }
-  const ItemWording wording(text);
   for (const Entry& entry : open_) {
     if (wording.is_like(entry.wording) && accepted(entry)) return &entry.item;
   }

@@ -36,7 +36,11 @@ class OpenWordings {
   // The first one that is accepted and has the same text, else the first that says nearly the same
   // (ItemWording::is_like), or null. The pointer is good until the next add.
   using Accept = std::function<bool(const WorkItem&)>;
-  const WorkItem* find(std::string_view text, const Accept& accept = {}) const;
+  const WorkItem* find(const ItemWording& wording, std::string_view text,
+                       const Accept& accept = {}) const;
+  const WorkItem* find(std::string_view text, const Accept& accept = {}) const {
+    return find(ItemWording(text), text, accept);
+  }
 
  private:
   struct Entry {

@@ -99,7 +99,7 @@ Result<ClosedSession> WorkSessions::close(const CloseSession& request) {
   SKEIN_TRY(check_size(request));
   SKEIN_ASSIGN(const StoredSession before, session_to_close(store_, place_, request.session_id));
   const Timestamp now = clock_.now();
-  Payload payload(request, before.session, now, ids_);
+  Payload payload(store_, request, before.session, now, ids_);
   SKEIN_TRY(payload.check());
 
   ClosedSession closed;
@@ -138,19 +138,25 @@ Result<ClosedSession> WorkSessions::close(const CloseSession& request) {
       ++closed.resolved;
     }
   }
+  add_issues(store_, closed.open_items);
   closed.created = payload.created();
   return closed;
 }
 
 Result<std::vector<ClosedSession>> WorkSessions::close_unclosed(Timestamp started_before) {
-  SKEIN_ASSIGN(const auto open, unclosed(kMaxUnclosedSessions));
   std::vector<ClosedSession> all;
-  for (const WorkSession& session : open) {
-    if (session.started_at >= started_before) continue;
-    CloseSession request;
-    request.session_id = session.id;
-    SKEIN_ASSIGN(ClosedSession closed, close(request));
-    all.push_back(std::move(closed));
+  // Open sessions are read as far as the limit; those that are closed make room for older ones.
+  for (std::size_t before = 1; before != all.size();) {
+    before = all.size();
+    SKEIN_ASSIGN(const auto open, unclosed(kMaxUnclosedSessions));
+    for (const WorkSession& session : open) {
+      if (session.started_at >= started_before) continue;
+      CloseSession request;
+      request.session_id = session.id;
+      SKEIN_ASSIGN(ClosedSession closed, close(request));
+      all.push_back(std::move(closed));
+    }
+    if (open.size() < kMaxUnclosedSessions) break;
   }
   return all;
 }

@@ -4,6 +4,7 @@
 
 #include "core/json_array.h"
 #include "core/quote.h"
+#include "work/item_notes.h"
 #include "work/item_rules.h"
 #include "work/item_select.h"
 #include "work/item_texts.h"
@@ -11,13 +12,6 @@
 
 namespace skein {
 namespace {
-
-WorkItem* find(ItemList& list, const std::string& id) {
-  for (WorkItem& item : list.items) {
-    if (item.id == id) return &item;
-  }
-  return nullptr;
-}
 
 WorkItem state_item(const std::string& state) {
   WorkItem item;
@@ -28,9 +22,9 @@ WorkItem state_item(const std::string& state) {
 
 }  // namespace
 
-Payload::Payload(const CloseSession& request, const WorkSession& session, Timestamp now,
-                 IdSource& ids)
-    : session_(session.id), project_(session.project), now_(now), ids_(ids) {
+Payload::Payload(Store& store, const CloseSession& request, const WorkSession& session,
+                 Timestamp now, IdSource& ids)
+    : store_(store), session_(session.id), project_(session.project), now_(now), ids_(ids) {
   if (!request.project_state.empty()) items_.push_back(state_item(request.project_state));
   for (const RawJson entry : json_elements(request.open_threads.text())) {
     if (auto item = read_item_change(entry)) {
@@ -69,7 +63,7 @@ void Payload::settle_all(ItemList& list, const ProjectOf& project_of) {
   std::vector<WorkItem> settled;
   Timestamp last;  // when the last new item was created: later ones of the payload follow it
   for (WorkItem& item : items_) {
-    if (item.text.empty() && find(list, item.id) == nullptr) {
+    if (item.text.empty() && item_with_id(list, item.id) == nullptr) {
       warnings_.push_back(
           fmt::format("there is no item {}, and the payload has no text for it; it "
                       "was left out",
@@ -103,7 +97,7 @@ void Payload::settle_all(ItemList& list, const ProjectOf& project_of) {
 
 void Payload::settle(WorkItem& item, ItemList& list, const ProjectOf& project_of) {
   if (item.id.empty()) name(item, list, project_of);
-  if (const WorkItem* known = find(list, item.id)) {
+  if (const WorkItem* known = item_with_id(list, item.id)) {
     mentioned_.push_back(item.id);
     const ItemStatus before = known->status;
     take_known(item, *known);
@@ -141,7 +135,11 @@ const WorkItem* Payload::known_as(const WorkItem& item, const ItemList& list,
     }
   }
   if (is_project_state(item)) return nullptr;
-  if (!open_) open_.emplace(shown_items(list.items, project_of));
+  if (!open_) {
+    std::vector<WorkItem> shown = shown_items(list.items, project_of);
+    add_issues(store_, shown);
+    open_.emplace(shown);
+  }
   return open_->find(item.text, is_own);
 }
 

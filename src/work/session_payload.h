@@ -15,7 +15,9 @@ namespace skein {
 
 class Payload {
  public:
-  Payload(const CloseSession& request, const WorkSession& session, Timestamp now, IdSource& ids);
+  // Borrows the store and the source of ids.
+  Payload(Store& store, const CloseSession& request, const WorkSession& session, Timestamp now,
+          IdSource& ids);
 
   Result<void> check() const;
 
@@ -38,6 +40,7 @@ class Payload {
   void name(WorkItem& item, const ItemList& list, const ProjectOf& project_of);
   void take_known(WorkItem& item, const WorkItem& known);
 
+  Store& store_;
   const std::string session_;
   const std::string project_;
   const Timestamp now_;

@@ -5,6 +5,7 @@
 #include "core/checksum.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "store/find_record.h"
 #include "store/record_access.h"
@@ -69,7 +70,6 @@ std::vector<Json> parse_values(RawJson array) {
 void set_field(WorkSession& session, const JsonMember& member, RawJson& open_threads) {
   const auto text = [&member] { return json_to_string(member.value).value_or(""); };
   const auto time = [&text] { return Timestamp::parse(text()).value_or(Timestamp{}); };
-  if (member.name == "session_id") session.id = text();
   if (member.name == "agent") session.agent = text();
   if (member.name == "project") session.project = text();
   if (member.name == "workspace") session.workspace = text();
@@ -99,6 +99,12 @@ Result<StoredSession> parse_session(const Record& record) {
   reader.read(record.bytes, members);
   RawJson open_threads;
   for (const JsonMember& member : members) set_field(stored.session, member, open_threads);
+  // The key is what it is asked for by; the text may name another session, or be no id at all.
+  stored.session.id = record.key;
+  if (const auto valid = check_session_id(record.key); !valid) {
+    return fail(ErrorCode::kDamaged, "working session " + quote(record.key) +
+                                         " cannot be read: " + valid.error().message);
+  }
   const WorkSession& session = stored.session;
   stored.session.items =
       read_items(open_threads, session.closed_at.is_set() ? session.closed_at : session.started_at)

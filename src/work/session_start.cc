@@ -68,21 +68,41 @@ void show_liveliest(std::vector<ListedItem>& items, std::size_t most) {
   if (items.size() > most) items.resize(most);
 }
 
+std::string unnoted_warning(std::size_t open, const std::string& project) {
+  return fmt::format(
+      "{} open {} here without a project {} to {}, the project of the workspace: "
+      "skein item list --project {}",
+      open, open == 1 ? "item" : "items", open == 1 ? "belongs" : "belong", project, project);
+}
+
 // What the start of a session tells of its project's items.
 Result<void> add_items(StartedSession& started, Store& store, const WorkPlace& place,
                        const ItemList& list, std::size_t most, Timestamp now) {
   const std::string& project = started.session.project;
-  SKEIN_ASSIGN(const std::vector<WorkItem> own,
-               items_of_project(store, list.items, project, place));
+  SKEIN_ASSIGN(const NotesById notes, read_notes(store, list.items));
+  std::vector<WorkItem> own;
+  std::vector<WorkItem> unnoted;  // of the workspace's own project, as nothing says otherwise
+  for (const WorkItem& item : list.items) {
+    if (belongs_to(item, notes, project, place)) {
+      own.push_back(item);
+    } else if (!notes.contains(item.id)) {
+      unnoted.push_back(item);
+    }
+  }
+  if (const std::size_t open = count_items(shown_items(unnoted)).open; open > 0) {
+    started.warnings.push_back(unnoted_warning(open, place.project));
+  }
   started.project_state = newest_state(own);
   const std::vector<WorkItem> shown = shown_items(own);
   const ItemTotals totals = count_items(shown);
   started.total_open = totals.open;
   started.total_resolved = totals.resolved;
-  SKEIN_ASSIGN(const NotesById notes, read_notes(store, shown));
   for (const WorkItem& item : shown) {
     if (item.status != ItemStatus::kOpen) continue;
-    started.open_items.push_back({item, details_of(item, notes, project, place, now)});
+    ListedItem& listed = started.open_items.emplace_back();
+    listed.item = item;
+    listed.item.linear_issue = issue_in(notes, item.id);
+    listed.details = details_of(item, notes, project, place, now);
   }
   show_liveliest(started.open_items, most);
   return {};

@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/parse.hpp>
+#include <filesystem>
 
 #include "program.h"
+#include "support/git_sandbox.h"
+#include "support/temp_dir.h"
 
 namespace skein::test {
 namespace {
@@ -14,12 +17,14 @@ using testing::Not;
 
 class ConfigCommands : public testing::Test {
  protected:
-  // With a configuration folder of the user's own.
-  Ran run(const std::string& words) const {
-    return workspace_.shell("XDG_CONFIG_HOME=\"$PWD/home\" skein config " + words);
+  // With a configuration folder of the user's own, outside the workspace: inside it has no effect.
+  Ran run(const std::string& words) const { return shell("skein config " + words); }
+  Ran shell(const std::string& script) const {
+    return workspace_.shell("export XDG_CONFIG_HOME='" + home_.path().string() + "'; " + script);
   }
-  std::string user_file() const { return workspace_.read("home/skein/config.json"); }
+  std::string user_file() const { return get_file(home_.path() / "skein" / "config.json"); }
 
+  TempDir home_;
   Workspace workspace_;
 };
 
@@ -44,8 +49,7 @@ TEST_F(ConfigCommands, ShowWhereEachValueComesFrom) {
   const Ran all = run("get");
   EXPECT_THAT(all.out, AllOf(HasSubstr("store"), HasSubstr("default"), HasSubstr("project")));
   EXPECT_EQ(run("get knowledgeRepos.a.b").out, "x\n");
-  const Ran environment = workspace_.shell(
-      "XDG_CONFIG_HOME=\"$PWD/home\" SKEIN_EMBEDDER=minilm skein config get embedder --json");
+  const Ran environment = shell("SKEIN_EMBEDDER=minilm skein config get embedder --json");
   EXPECT_EQ(environment.json().at("source").as_string(), "environment");
   EXPECT_EQ(environment.json().at("from").as_string(), "SKEIN_EMBEDDER");
   const Ran flag = run("get store --store jsonl:x --json");
@@ -71,6 +75,24 @@ TEST_F(ConfigCommands, KeepServerSettingsInTheUsersFile) {
   workspace_.write(".skein/config.json", R"({"server": {"port": 1, "address": "0.0.0.0"}})");
   EXPECT_EQ(run("get server.port").out, "8080\n") << "a workspace's does not count";
   EXPECT_EQ(run("unset server").code, 0);
+}
+
+// As Home Manager and stow leave it.
+TEST_F(ConfigCommands, FollowALinkOfTheUsersFile) {
+  const TempDir home;
+  const auto in_home = [&](const std::string& words) {
+    return workspace_.shell("XDG_CONFIG_HOME=" + home.path().string() + " skein config " + words);
+  };
+  ASSERT_EQ(in_home("set server.port 8080 --user").code, 0);
+  const auto file = home.path() / "skein/config.json";
+  std::filesystem::rename(file, home.path() / "dotfiles.json");
+  std::filesystem::create_symlink(home.path() / "dotfiles.json", file);
+  const Ran listed = in_home("get");
+  EXPECT_EQ(listed.code, 0) << listed;
+  EXPECT_EQ(in_home("get server.port").out, "8080\n");
+  ASSERT_EQ(in_home("set server.port 8081 --user").code, 0);
+  EXPECT_EQ(in_home("get server.port").out, "8081\n");
+  EXPECT_TRUE(std::filesystem::is_symlink(file));
 }
 
 TEST_F(ConfigCommands, WriteNothingThatWouldBeRefused) {
@@ -123,7 +145,7 @@ TEST_F(ConfigCommands, RefuseAFileThatIsTooLarge) {
   workspace_.write(".skein/config.json", "{\"project\": \"" + std::string(2 << 20, 'x') + "\"}");
   const Ran got = run("get");
   EXPECT_EQ(got.code, 2);
-  EXPECT_THAT(got.err, HasSubstr("larger than"));
+  EXPECT_THAT(got.err, HasSubstr("more than the limit"));
 }
 
 TEST_F(ConfigCommands, WriteThroughNoLinkThatLeavesTheWorkspace) {

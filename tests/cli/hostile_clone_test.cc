@@ -115,6 +115,15 @@ TEST_F(HostileClone, JournalOfADatabaseDeletesNoFileOutside) {
     put_file(outside() / "file", "theirs");
     fs::remove(workspace_.path() / ".skein/skein.db-journal");
   }
+  // SQLite itself deletes it.
+  workspace_.write(".skein/skein.db-journal",
+                   journal_with_list(database, 4096, (outside() / "file").string()));
+  const Ran plain = workspace_.shell(
+      "rm -f .skein/skein.db-wal .skein/skein.db-shm; python3 -c \"import sqlite3; "
+      "sqlite3.connect('.skein/skein.db').execute('SELECT count(*) FROM sqlite_master').fetchone()"
+      "\"");
+  EXPECT_FALSE(fs::exists(outside() / "file"))
+      << "the journal is none that deletes a file" << plain;
 }
 
 TEST_F(HostileClone, JournalOfTheSearchIndexDeletesNoFileOutside) {
@@ -167,10 +176,10 @@ TEST_F(HostileClone, SecondRedactMemberDoesNotHideTheFirst) {
 }
 
 TEST_F(HostileClone, LinksOutOfTheFolderAreReviewedToo) {
-  put_file(outside() / "hooks.json", R"({"hooks":{}})");
+  put_file(outside() / "hooks.json", R"({"hooks":{},"token":"SECRET"})");
   link(".claude/settings.json", outside() / "hooks.json");
   agent(R"({"engine":"claude-code"})");
-  EXPECT_THAT(review().out, HasSubstr("hooks.json"));
+  EXPECT_THAT(review().out, AllOf(HasSubstr("hooks.json"), Not(HasSubstr("SECRET"))));
 }
 
 TEST_F(HostileClone, ProgramBehindAVariableIsCovered) {
@@ -347,6 +356,19 @@ TEST_F(HostileClone, PipesKeepNobodyWaiting) {
   EXPECT_NE(workspace_.shell("timeout 10 skein agent list").code, 124);
 }
 
+TEST_F(HostileClone, PipeInPlaceOfTheAuditLogIsRefused) {
+  workspace_.create();
+  const std::string log = (workspace_.path() / ".skein/audit.log").string();
+  ASSERT_EQ(::mkfifo(log.c_str(), 0600), 0);
+  const Ran alone = workspace_.shell("timeout 10 skein serve --port 0");
+  EXPECT_EQ(alone.code, 1) << alone;
+  EXPECT_THAT(alone.err, HasSubstr(".skein/audit.log"));
+  // Nor is it written where somebody reads from it.
+  const Ran read = workspace_.shell("exec 3<>.skein/audit.log; timeout 10 skein serve --port 0");
+  EXPECT_EQ(read.code, 1) << read;
+  EXPECT_THAT(read.err, HasSubstr("regular file"));
+}
+
 TEST_F(HostileClone, LinkedDefinitionIsRefused) {
   put_file(outside() / "agent.json", R"({"engine":"echo"})");
   link("agents/helper/agent.json", outside() / "agent.json");
@@ -365,6 +387,33 @@ TEST_F(HostileClone, LinkedConfigurationIsNotWritten) {
   link(".skein/config.json", outside() / "config.json");
   EXPECT_NE(workspace_.run({"config", "set", "project", "x"}).code, 0);
   EXPECT_FALSE(fs::exists(outside() / "config.json"));
+}
+
+TEST_F(HostileClone, LinkedConfigurationIsNotRead) {
+  put_file(outside() / "config.json", "PRIVATE KEY of the user");
+  link(".skein/config.json", outside() / "config.json");
+  for (const char* command : {"thread list", "thread list --json", "config get", "trust --print"}) {
+    const Ran ran = workspace_.shell(std::string("skein ") + command);
+    EXPECT_EQ(ran.code, 2) << command << ran;
+    EXPECT_THAT(ran.out + ran.err, AllOf(HasSubstr("link"), Not(HasSubstr("PRIVATE")))) << ran;
+  }
+}
+
+TEST_F(HostileClone, ConfigurationBehindALinkedFolderIsNotRead) {
+  put_file(outside() / "config.json", R"({"defaultAgent":["PRIVATE"]})");
+  fs::remove_all(workspace_.path() / ".skein");
+  link(".skein", outside());
+  const Ran ran = workspace_.run({"thread", "list"});
+  EXPECT_NE(ran.code, 0) << ran;
+  EXPECT_THAT(ran.out + ran.err, Not(HasSubstr("PRIVATE")));
+}
+
+TEST_F(HostileClone, ConfigurationThatTheUserNamesMayBeALink) {
+  workspace_.create();
+  put_file(outside() / "config.json", R"({"project":"mine"})");
+  link("config", outside() / "config.json");
+  const Ran ran = workspace_.run({"--config", "config", "config", "get", "project"});
+  EXPECT_EQ(ran.out_line(), "mine") << ran;
 }
 
 TEST_F(HostileClone, IgnoreFileOfTheCloneDoesNotCommitConversations) {

@@ -34,6 +34,13 @@ sys.exit(rows != 1)
                                      before + "' \"" + clause + '"');
     ASSERT_EQ(ran.code, 0) << ran;
   }
+  void execute(const std::string& file, const std::string& sql) const {
+    workspace_.write("execute.py",
+                     "import sqlite3, sys\n"
+                     "sqlite3.connect(sys.argv[1]).executescript(sys.argv[2])\n");
+    const Ran ran = workspace_.shell("python3 execute.py '" + file + "' \"" + sql + '"');
+    ASSERT_EQ(ran.code, 0) << ran;
+  }
   Ran timed(const std::string& command) const {
     return workspace_.shell("timeout 30 skein " + command);
   }
@@ -74,6 +81,46 @@ TEST_F(HostileDatabaseFile, AsASearchIndexIsMadeAnew) {
   EXPECT_THAT(ran.out, HasSubstr("harbour"));
 }
 
+TEST_F(HostileDatabaseFile, AsASearchIndexIsBelievedNoNumbers) {
+  const std::string thread = workspace_.create();
+  for (const char* text : {"the pier", "the harbour at night"}) workspace_.append(thread, text);
+  for (const char* sql :
+       {"UPDATE agents SET messages = 1000000000000000", "UPDATE agents SET messages = -5",
+        "INSERT INTO agents VALUES(50, 'b', 9223372036854775807, NULL),"
+        " (51, 'c', 9223372036854775807, NULL)",
+        "UPDATE messages SET terms = x'E0FFFFFF1F' WHERE message = 1",
+        "UPDATE threads SET target = 9223372036854775807"}) {
+    SCOPED_TRACE(sql);
+    ASSERT_EQ(timed("backfill --embedder none").code, 0);
+    execute(".skein/skein.db.recall", sql);
+    const Ran ran = timed("search harbour --embedder none");
+    EXPECT_EQ(ran.code, 0) << ran;
+    EXPECT_THAT(ran.out, HasSubstr("harbour"));
+    EXPECT_EQ(timed("doctor").code, 0);
+    fs::remove(workspace_.path() / ".skein/skein.db.recall");
+  }
+}
+
+TEST_F(HostileDatabaseFile, WithAnEventFarAwayKeepsNoCommandBusy) {
+  const std::string thread = workspace_.create();
+  for (const char* text : {"the harbour", "two", "three"}) workspace_.append(thread, text);
+  const std::string other = workspace_.create();
+  workspace_.append(other, "the lighthouse");
+  execute(".skein/skein.db", "UPDATE events SET seq = 1000000000000 WHERE seq = 3");
+  for (const char* command : {"thread events ", "thread messages ", "thread context ", "export "}) {
+    const Ran ran = timed(command + thread);
+    EXPECT_EQ(ran.code, 1) << command << ran;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr(thread), HasSubstr("wrong seq"))) << command;
+  }
+  const Ran doctor = timed("doctor");
+  EXPECT_EQ(doctor.code, 1) << doctor;
+  EXPECT_THAT(doctor.out, AllOf(HasSubstr(thread), HasSubstr("wrong seq"))) << doctor;
+  EXPECT_EQ(timed("backfill --embedder none").code, 0);
+  for (const char* word : {"harbour", "lighthouse"}) {
+    EXPECT_THAT(timed(std::string("search --embedder none ") + word).out, HasSubstr(word));
+  }
+}
+
 TEST_F(HostileDatabaseFile, PipesBesideItKeepNobodyWaiting) {
   workspace_.create();
   ASSERT_EQ(workspace_.run({"backfill", "--embedder", "none"}).code, 0);
@@ -83,7 +130,7 @@ TEST_F(HostileDatabaseFile, PipesBesideItKeepNobodyWaiting) {
     ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
     const Ran ran = timed(command);
     EXPECT_EQ(ran.code, 1) << ran;
-    EXPECT_THAT(ran.err, AllOf(HasSubstr(name), HasSubstr("not a regular file")));
+    EXPECT_THAT(ran.err, AllOf(HasSubstr(name), HasSubstr("must be a regular file")));
     fs::remove(pipe);
   };
   for (const char* name : {"skein.db-journal", "skein.db-wal", "skein.db-shm"}) {

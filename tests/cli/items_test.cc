@@ -86,7 +86,8 @@ TEST_P(ItemCommands, ListTakesStatusIncludeResolvedAndProject) {
   EXPECT_THAT(texts({"--include-resolved"}), ElementsAre("Resolved one", "Open one"));
   EXPECT_THAT(texts({"--project", "default"}), ElementsAre("Open one"));
   EXPECT_THAT(texts({"--project", "other"}), SizeIs(0));
-  EXPECT_THAT(workspace_.run({"item", "list", "--project", "other"}).out, "0 open, 0 resolved\n");
+  EXPECT_THAT(workspace_.run({"item", "list", "--project", "other"}).out,
+              "0 open, 0 resolved in project other\n");
   EXPECT_EQ(workspace_.run({"item", "list", "--status", "shut"}).code, 2);
 }
 

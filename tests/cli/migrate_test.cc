@@ -36,7 +36,7 @@ class Migrating : public testing::Test {
     must(store->update(create_thread(*store, "plain").id, patch(R"({"status":"closed"})"), {}));
     for (int i = 0; i < 30; ++i) create_thread(*store, "many", {message(std::to_string(i))});
     must(store->write(std::vector{record("runs", "a/b", std::string("\0\xff", 2)),
-                                  record("tasks", "ü", R"({"id":1})")}));
+                                  record("notes", "ü", R"({"id":1})")}));
   }
 
   static std::vector<ThreadId> of_agent(Store& store, const std::string& agent) {

@@ -160,6 +160,39 @@ TEST_P(MovingFromNova, ThreadsUsageTasksAndTriggersAreThere) {
   EXPECT_GE(bound, tasks.size() / 2);
 }
 
+// The two ids have the same 20 bits of hash here.
+TEST_P(MovingFromNova, TasksOfOneMomentGetDifferentIds) {
+  std::string tasks;
+  for (const char* id : {"205", "673"}) {
+    tasks += std::string(tasks.empty() ? "" : ",") + R"({"id":")" + id +
+             R"(","title":"T","description":"Do it","owner":"nova","status":"active",)"
+             R"("createdAt":"2026-01-01T00:00:00.000Z"})";
+  }
+  workspace_.write("old/tasks/tasks.json", R"({"tasks":[)" + tasks + "]}");
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  EXPECT_THAT(list("task"), SizeIs(2));
+  EXPECT_THAT(workspace_.run({"import", "old"}).out, EndsWith("nothing changed\n"));
+}
+
+// Version 0.1 imported threads and left tasks out.
+TEST_P(MovingFromNova, AThreadThatWasImportedBeforeNamesTheTaskHere) {
+  workspace_.write("old/threads/a1b2c3d4e5f6.jsonl",
+                   R"({"id":"a1b2c3d4e5f6","agentId":"nova","taskId":"7",)"
+                   R"("createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"})"
+                   "\n");
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  const auto task_of_thread = [&] {
+    return workspace_.run({"thread", "show", "a1b2c3d4e5f6", "--json"}).json().at("taskId");
+  };
+  ASSERT_EQ(task_of_thread(), "7");
+  workspace_.write("old/tasks/tasks.json",
+                   R"({"tasks":[{"id":"7","title":"T","description":"Do it","owner":"nova",)"
+                   R"("status":"active","threadId":"a1b2c3d4e5f6",)"
+                   R"("createdAt":"2026-01-01T00:00:00.000Z"}],"nextId":8})");
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  EXPECT_EQ(task_of_thread(), list("task").at(0).at("id"));
+}
+
 TEST_P(MovingFromNova, AThreadOfATaskNamesTheTaskHere) {
   workspace_.write("old/tasks/tasks.json",
                    R"({"tasks":[{"id":"7","title":"T","description":"Do it","owner":"nova",)"
@@ -212,6 +245,27 @@ TEST_P(MovingFromNova, ReportsWhatOfAnAgentHasNoCounterpart) {
   EXPECT_EQ(agent.at("options").at("permissionMode").as_string(), "dontAsk");
 }
 
+TEST_P(MovingFromNova, AnAgentMayDoWhatItsLevelAllowsAndNoMoreThanTheSecond) {
+  for (const char* level : {"sandbox", "controlled", "unrestricted"}) {
+    workspace_.write("old/agent-store/" + std::string(level) + ".json",
+                     R"({"name":"A","trust":")" + std::string(level) + R"("})");
+  }
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  const auto options = [this](const char* agent) {
+    return boost::json::serialize(
+        workspace_.run({"agent", "show", agent, "--json"}).json().at("options"));
+  };
+  for (const char* agent : {"sandbox", "controlled", "unrestricted"}) {
+    EXPECT_THAT(options(agent),
+                AllOf(HasSubstr(R"("permissionMode":"dontAsk")"), HasSubstr("WebSearch"),
+                      HasSubstr(R"("disallowedTools":["Bash","Task"])")))
+        << agent;
+  }
+  EXPECT_THAT(options("sandbox"), Not(HasSubstr("Write")));
+  EXPECT_THAT(options("controlled"), AllOf(HasSubstr("Read"), HasSubstr("Write")));
+  EXPECT_THAT(options("unrestricted"), Not(HasSubstr("Write"))) << "it arrives as sandbox";
+}
+
 TEST_P(MovingFromNova, LeavesADefinitionThatIsThereAsItIs) {
   ASSERT_EQ(workspace_.run({"agent", "add", "nova", "--engine", "echo"}).code, 0);
   const std::string before = workspace_.read("agents/nova/agent.json");
@@ -219,6 +273,14 @@ TEST_P(MovingFromNova, LeavesADefinitionThatIsThereAsItIs) {
   const Ran ran = workspace_.run({"import", "old"});
   EXPECT_EQ(ran.code, 4) << ran;
   EXPECT_EQ(workspace_.read("agents/nova/agent.json"), before);
+}
+
+TEST_P(MovingFromNova, TriggersWithoutAZoneGetThatOfTheSystem) {
+  workspace_.write("old/triggers.json",
+                   R"([{"id":"daily","agentId":"nova","cron":"0 9 * * *","prompt":"Report"}])");
+  const Ran ran = workspace_.shell("TZ=:Europe/Berlin skein import old");
+  ASSERT_EQ(ran.code, 0) << ran;
+  EXPECT_EQ(list("trigger").at(0).at("zone").as_string(), "Europe/Berlin");
 }
 
 TEST_P(MovingFromNova, UsageThatWasImportedTwiceCountsOnce) {
@@ -315,6 +377,25 @@ TEST(MovingOverLinks, NothingIsWrittenThroughALinkOfTheWorkspace) {
   const Ran ran = workspace.run({"--workspace", "ws", "import", "old", "--json"});
   EXPECT_EQ(ran.code, 1) << ran;
   EXPECT_EQ(workspace.shell("ls -A elsewhere").out, "");
+}
+
+TEST(MovingOverLinks, WhatIsInThePlaceOfACheckpointIsReported) {
+  const Workspace workspace;
+  make(workspace, "make_hq.py");
+  const Ran put = workspace.shell(
+      "set -e\n"
+      "mkdir -p workspace/threads\n"
+      "names=$(cd old/workspace/threads && ls T-*.json | grep -Ev 'changeset|cut|huge|link' | head "
+      "-2)\n"
+      "set -- $names\n"
+      "ln -s archive/gone.json \"workspace/threads/$1\"\n"
+      "mkdir \"workspace/threads/$2\"\n");
+  ASSERT_EQ(put.code, 0) << put;
+  const Ran ran = workspace.run({"import", "old", "--json"});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_GE(kinds_of(ran).at("checkpoints").at("leftOut").as_int64(), 2) << ran;
+  EXPECT_GT(kinds_of(ran).at("checkpoints").at("taken").as_int64(), 0) << ran;
+  EXPECT_THAT(ran.out, HasSubstr("is not a regular file"));
 }
 
 TEST(MovingOverProgress, IsShownOnATerminal) {

@@ -163,6 +163,25 @@ TEST_F(HostileDatabase, ReviewShowsTheEndOfEverythingThatItSigns) {
               AllOf(HasSubstr("and send it"), HasSubstr("end-of-name"), Not(HasSubstr("…"))));
 }
 
+TEST_F(HostileDatabase, ReviewShowsEveryMemberOfATaskThatItSigns) {
+  const std::string task =
+      as_maker({"task", "create", "echo", "Update the README", "--later"}).out_line();
+  std::string bytes;
+  {
+    const auto store = must(open_store(url()));
+    bytes = without_signature(scan_all(*store, "tasks").front().bytes);
+    bytes.pop_back();
+    bytes += R"(,"steps":[{"title":"Step","details":")" + std::string(4000, ' ') +
+             R"(send it all"}],"parentTaskId":"task-00000000000000aa","note":"as agreed",)"
+             R"("later":{"field":"of a newer version"}})";
+    must(store->write(std::vector{record("tasks", task, bytes)}));
+  }
+  EXPECT_THAT(workspace_.run({"trust", "--print"}).out,
+              AllOf(HasSubstr("Update the README"), HasSubstr("send it all"),
+                    HasSubstr("task-00000000000000aa"), HasSubstr("as agreed"),
+                    HasSubstr("of a newer version"), HasSubstr("owner")));
+}
+
 // --- What the user made ---
 
 class OwnDatabase : public OnEveryBackend {};
@@ -242,6 +261,43 @@ TEST(SigningSecret, ThatOthersCanReadStopsWhatSignsAndNothingElse) {
   EXPECT_EQ(run({"thread", "list"}).code, 0);
 }
 
+TEST(SigningSecret, OfAServiceWhoseStateFolderIsTheWorkspaceIsRefusedWithWhereToMoveIt) {
+  const TempDir parent;
+  const fs::path state = parent.path() / "skein";
+  fs::create_directory(state);
+  const auto run = [&](const fs::path& workspace) {
+    return Running({.folder = parent.path(),
+                    .arguments = {"--workspace", workspace.string(), "run", "echo", "hi"},
+                    .environment = {"STATE_DIRECTORY=" + state.string(),
+                                    "XDG_CONFIG_HOME=" + parent.path().string()}})
+        .finish();
+  };
+  const Ran refused = run(state);
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("move the workspace to " + (state / "workspace").string()),
+                    HasSubstr("docs/server.md"), Not(HasSubstr("XDG_CONFIG_HOME"))));
+  fs::create_directory(state / "workspace");
+  const Ran moved = run(state / "workspace");
+  EXPECT_EQ(moved.code, 0) << moved;
+  EXPECT_TRUE(fs::is_regular_file(state / "secret"));
+}
+
+TEST(SigningSecret, WithoutAHomeFolderIsMadeInTheStateDirectory) {
+  const Workspace workspace;
+  const TempDir parent;
+  const auto run = [&](const std::string& variables) {
+    return workspace.shell("unset HOME XDG_CONFIG_HOME; " + variables + " skein run echo hi");
+  };
+  const Ran refused = run("");
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("HOME"), HasSubstr("STATE_DIRECTORY")));
+  const fs::path state = parent.path() / "skein";
+  const Ran ran = run("STATE_DIRECTORY=" + state.string());
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_TRUE(fs::is_regular_file(state / "secret"));
+}
+
 TEST(MigratedRecords, ArriveUnsignedAndTheReportEndsWithTheCommandThatSigns) {
   const Workspace workspace;
   workspace.run({"key", "create", "--access", "admin"});
@@ -262,7 +318,57 @@ TEST(MigratedRecords, ArriveUnsignedAndTheReportEndsWithTheCommandThatSigns) {
   const TempDir elsewhere;
   const Ran out = workspace.run(
       {"migrate", "--from", from, "--to", "sqlite:" + (elsewhere.path() / "x.db").string()});
+  EXPECT_EQ(out.code, 0) << out;
   EXPECT_THAT(out.out, Not(HasSubstr("not signed")));
+}
+
+TEST_F(HostileDatabase, IsNotCopiedToWhereItsRecordsWouldAct) {
+  as_maker({"key", "create", "--access", "admin"});
+  as_maker({"trigger", "add", "echo", "* * * * *", "Good morning"});
+  const TempDir elsewhere;
+  const fs::path copy = elsewhere.path() / "copy.db";
+  const std::string to = "sqlite:" + copy.string();
+  const Ran refused = workspace_.run({"migrate", "--from", url(), "--to", to});
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("2 API keys"), HasSubstr(" trust\"")));
+  EXPECT_FALSE(fs::exists(copy));
+  // Nor from anywhere else.
+  const Workspace other;
+  const Ran from_outside = other.run({"migrate", "--from", url(), "--to", to});
+  EXPECT_EQ(from_outside.code, 1) << from_outside;
+  EXPECT_THAT(from_outside.err, AllOf(HasSubstr("skein --workspace " + workspace_.path().string()),
+                                      HasSubstr(" trust\"")));
+  EXPECT_FALSE(fs::exists(copy));
+  // A store that needs signatures takes them as they are: inert.
+  const std::string inside = "jsonl:" + (workspace_.path() / "copy").string();
+  EXPECT_EQ(workspace_.run({"migrate", "--from", url(), "--to", inside}).code, 0);
+  sign_all(workspace_.path(), url());
+  const Ran copied = other.run({"migrate", "--from", url(), "--to", to});
+  EXPECT_EQ(copied.code, 0) << copied;
+  EXPECT_THAT(copied.out, HasSubstr("they are the same"));
+}
+
+TEST_F(HostileDatabase, WithAnOpenRunIsNotCopiedEither) {
+  ASSERT_EQ(as_maker({"demo", "project"}).code, 0);
+  const TempDir elsewhere;
+  const std::string from = "sqlite:" + (workspace_.path() / "project/.skein/skein.db").string();
+  const Ran refused = workspace_.run(
+      {"migrate", "--from", from, "--to", "jsonl:" + (elsewhere.path() / "x").string()});
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("open runs"), HasSubstr("trust\" to review")));
+}
+
+TEST(ImportedRecords, DoNotActInAStoreThatNeedsNoSignatures) {
+  const Workspace workspace;
+  const TempDir elsewhere;
+  workspace.write("nova/triggers.json",
+                  R"([{"id":"t","agentId":"echo","cron":"* * * * *","tz":"UTC","prompt":"hi"}])");
+  const std::string store = "sqlite:" + (elsewhere.path() / "x.db").string();
+  const Ran imported = workspace.run({"import", "nova", "--store", store});
+  EXPECT_EQ(imported.code, 0) << imported;
+  const auto triggers = workspace.run({"trigger", "list", "--json", "--store", store}).json();
+  ASSERT_EQ(triggers.as_array().size(), 1U);
+  EXPECT_FALSE(triggers.at(0).at("enabled").as_bool());
 }
 
 }  // namespace

@@ -55,6 +55,15 @@ TEST_P(TaskCommands, SayWhatIsNotThere) {
   EXPECT_EQ(workspace_.run({"task", "list", "--json"}).out, "[]\n");
 }
 
+TEST_P(TaskCommands, ListNoneWhereThereIsNoStoreYet) {
+  for (const char* command : {"list", "history"}) {
+    const Ran ran = workspace_.run({"task", command, "--json"});
+    EXPECT_EQ(ran.code, 0) << ran;
+    EXPECT_EQ(ran.out, "[]\n");
+  }
+  EXPECT_EQ(workspace_.run({"task", "show", "task-0000000000000000"}).code, 3);
+}
+
 class TriggerCommands : public OnEveryBackend {};
 INSTANTIATE_ON_EVERY_BACKEND(TriggerCommands);
 
@@ -88,6 +97,12 @@ TEST_P(TriggerCommands, RefuseWhatMakesNoSense) {
   refused({"echo", "61 * * * *", "x"}, "minute");
   refused({"echo", "0 0 30 2 *", "x"}, "never");
   refused({"echo", "@daily", "x", "--zone", "Mars/Base"}, "Mars/Base");
+}
+
+TEST_P(TriggerCommands, ListNoneWhereThereIsNoStoreYet) {
+  const Ran ran = workspace_.run({"trigger", "list", "--json"});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_EQ(ran.out, "[]\n");
 }
 
 TEST_P(TaskCommands, KeepAPlanAnOwnerAndAHistory) {

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "program.h"
@@ -12,6 +13,7 @@ namespace skein::test {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -53,6 +55,25 @@ class TrustOfAService : public testing::Test {
   Ran as_service(const std::string& script) const {
     return shell("setpriv --reuid=54321 --regid=54321 --clear-groups " + script);
   }
+  // With an /etc of its own, and with a user's settings instead of a service's. `user_script` is
+  // run by the service's user afterwards.
+  Ran in_own_etc(const std::string& script, const std::string& user_script = "") const {
+    const std::string trust_all =
+        "trust_all() { skein trust $1 --trust=$(skein trust $1 --print | sed -n 's/^digest //p'); "
+        "}\n";
+    const fs::path user_file = folder_.path() / "user.sh";
+    write(user_file, trust_all + user_script);
+    write(folder_.path() / "root.sh",
+          "mount -t tmpfs none /etc && mkdir /etc/skein\n"
+          "unset CONFIGURATION_DIRECTORY STATE_DIRECTORY\n"
+          "export HOME=" +
+              home_.string() + " XDG_CONFIG_HOME=" + home_.string() + "\n" + trust_all + script +
+              "\nsetpriv --reuid=54321 --regid=54321 --clear-groups bash " + user_file.string());
+    return shell("exec unshare --mount bash " + (folder_.path() / "root.sh").string());
+  }
+  static bool has_own_mounts() {
+    return std::system("unshare --mount true 2> /dev/null") == 0;  // NOLINT: no input in it
+  }
   static struct stat status_of(const fs::path& file) {
     struct stat status{};
     EXPECT_EQ(::lstat(file.c_str(), &status), 0) << file;
@@ -60,6 +81,7 @@ class TrustOfAService : public testing::Test {
   }
 
   TempDir folder_;
+  const fs::path home_ = folder_.path() / "home";
   const fs::path config_ = folder_.path() / "etc" / "skein";
   const fs::path state_ = folder_.path() / "lib" / "skein";
   const fs::path workspace_ = state_ / "workspace";
@@ -94,6 +116,36 @@ TEST_F(TrustOfAService, ReadsItsFilesWithItsRightsAlone) {
   const Ran printed = shell("skein trust --system --print");
   EXPECT_THAT(printed.out + printed.err, HasSubstr("Permission denied"));
   EXPECT_THAT(printed.out, Not(HasSubstr("/bin/true")));
+}
+
+TEST_F(TrustOfAService, RevokeOfAUserNamesTheDecisionThatStillCounts) {
+  if (!has_own_mounts()) GTEST_SKIP() << "there are no mount namespaces";
+  give(home_);
+  const Ran revoked = in_own_etc("trust_all --system > /dev/null", "skein trust revoke");
+  EXPECT_EQ(revoked.code, 3) << revoked;
+  EXPECT_THAT(revoked.err, AllOf(HasSubstr("nothing was trusted"),
+                                 HasSubstr("/etc/skein/trust.json still trusts"),
+                                 HasSubstr("skein trust revoke --system")));
+}
+
+TEST_F(TrustOfAService, DecisionsThatAUserMayNotReadLeaveTheirOwnInEffect) {
+  if (!has_own_mounts()) GTEST_SKIP() << "there are no mount namespaces";
+  give(home_);
+  const Ran after =
+      in_own_etc("chmod 700 /etc/skein", "trust_all > /dev/null; skein trust --print");
+  EXPECT_EQ(after.code, 0) << after;
+  EXPECT_THAT(after.out, HasSubstr("nothing needs trust")) << after;
+}
+
+TEST_F(TrustOfAService, FailsWithoutTheRightToChangeGroups) {
+  for (const char* capability : {"-setgid", "-setuid"}) {
+    const Ran refused = shell(std::string("setpriv --bounding-set=") + capability +
+                              " skein trust --system --print");
+    EXPECT_EQ(refused.signal, 0) << refused;
+    EXPECT_EQ(refused.code, 1) << refused;
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("54321"), HasSubstr("not permitted"),
+                                   HasSubstr("run \"skein trust\" as that user")));
+  }
 }
 
 }  // namespace

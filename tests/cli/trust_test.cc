@@ -239,6 +239,18 @@ TEST_F(TrustCommand, RefusesATrustFileThatOthersCanWrite) {
   fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
 }
 
+TEST_F(TrustCommand, RefusesATrustFileThatIsALink) {
+  trust();
+  const fs::path file = fs::path(std::getenv("XDG_CONFIG_HOME")) / "skein" / "trust.json";
+  const fs::path real = file.parent_path() / "real.json";
+  fs::rename(file, real);
+  fs::create_symlink(real, file);
+  EXPECT_FALSE(executes());
+  EXPECT_THAT(last_.err, AllOf(HasSubstr("trust.json"), HasSubstr("is a symbolic link")));
+  fs::rename(real, file);
+  EXPECT_TRUE(executes()) << last_;
+}
+
 TEST_F(TrustCommand, TrustFileIsPrivate) {
   trust();
   struct stat status{};
@@ -294,6 +306,56 @@ TEST_F(TrustCommand, NewAgentOfClaudeCodeDoesNotTrustHooksOfTheFolder) {
   EXPECT_THAT(last_.err, HasSubstr(".claude/settings.json"));
 }
 
+TEST_F(TrustCommand, InstallingHooksAndServersKeepsAgentsTrusted) {
+  ASSERT_EQ(workspace_
+                .run({"agent", "add", "coder", "--engine", "claude-code", "--option",
+                      "program=./engine.sh"})
+                .code,
+            0);
+  ASSERT_TRUE(executes("coder")) << last_;
+  for (const char* install : {"skein hook install --yes", "skein mcp install claude-code --yes"}) {
+    const Ran ran = workspace_.shell(install);
+    ASSERT_EQ(ran.code, 0) << ran;
+    EXPECT_TRUE(executes("coder")) << install << last_;
+  }
+  EXPECT_FALSE(executes("helper")) << "the others stay as they were";
+  // Over a file that is trusted, too.
+  workspace_.write(".mcp.json", R"({"mcpServers":{"other":{"command":"true"}}})");
+  EXPECT_FALSE(executes("coder"));
+  trust();
+  ASSERT_EQ(workspace_.run({"mcp", "install", "claude-code", "--yes"}).code, 0);
+  EXPECT_THAT(workspace_.read(".mcp.json"), AllOf(HasSubstr("other"), HasSubstr("skein")));
+  EXPECT_TRUE(executes("coder")) << last_;
+}
+
+TEST_F(TrustCommand, InstallingOverAFileOfTheFolderDoesNotTrustIt) {
+  ASSERT_EQ(workspace_
+                .run({"agent", "add", "coder", "--engine", "claude-code", "--option",
+                      "program=./engine.sh"})
+                .code,
+            0);
+  workspace_.write(".claude/settings.json", R"({"env":{"X":"theirs"}})");
+  ASSERT_EQ(workspace_.run({"hook", "install", "--yes"}).code, 0);
+  EXPECT_FALSE(executes("coder"));
+  EXPECT_THAT(last_.err, HasSubstr(".claude/settings.json"));
+  workspace_.write(".mcp.json", R"({"mcpServers":{"theirs":{"command":"./engine.sh"}}})");
+  ASSERT_EQ(workspace_.run({"mcp", "install", "claude-code", "--yes"}).code, 0);
+  const Ran review = workspace_.run({"trust", "--print"});
+  EXPECT_THAT(review.out, AllOf(HasSubstr("file:.claude/settings.json (new"),
+                                HasSubstr("file:.mcp.json (new")));
+}
+
+TEST_F(TrustCommand, FileThatAnAgentNamesIsTrustedWithItWhateverItsName) {
+  workspace_.write("tools/my.mcp.json", "{}");
+  ASSERT_EQ(workspace_
+                .run({"agent", "add", "coder", "--engine", "claude-code", "--option",
+                      "program=./engine.sh", "--option",
+                      R"(arguments=["--mcp-config=tools/my.mcp.json"])"})
+                .code,
+            0);
+  EXPECT_TRUE(executes("coder")) << last_;
+}
+
 TEST_F(TrustCommand, AgentMadeByACommandIsTrusted) {
   const Ran added = workspace_.run(
       {"agent", "add", "coder", "--engine", "claude-code", "--option", "program=./engine.sh"});
@@ -319,7 +381,7 @@ TEST_F(TrustCommand, RefusesAConfigurationWithTheSameMemberTwice) {
   workspace_.write(".skein/config.json", R"({"redact":{"jwt":false},"redact":{}})");
   const Ran ran = workspace_.run({"thread", "list"});
   EXPECT_EQ(ran.code, 2) << ran;
-  EXPECT_THAT(ran.err, HasSubstr("is there twice"));
+  EXPECT_THAT(ran.err, HasSubstr("is given twice"));
 }
 
 TEST_F(TrustCommand, WritingOneSettingLeavesOthersTrusted) {

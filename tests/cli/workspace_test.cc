@@ -159,7 +159,8 @@ TEST_F(HomeFolder, AFolderOfAnotherUserIsRefused) {
            {"thread", "list"}, {"--workspace", ".", "thread", "create"}, {"init"}}) {
     const Ran ran = run_in(project(), arguments);
     EXPECT_NE(ran.code, 0);
-    EXPECT_THAT(ran.err, AllOf(HasSubstr((project() / ".skein").string()), HasSubstr("54321")));
+    EXPECT_THAT(ran.err, AllOf(HasSubstr((project() / ".skein").string()), HasSubstr("54321"),
+                               HasSubstr("skein trust --system")));
   }
 }
 

@@ -407,15 +407,27 @@ TEST_P(VectorFiles, LoseLinesOfOthersWhoseThreadIsGoneAndCountThem) {
   EXPECT_THAT(lines(), SizeIs(3));
 }
 
+TEST_P(VectorFiles, WithALineThatDoesNotEndAreRefusedByNameAndKept) {
+  recall_ = open_recall(&embedder_);
+  const Manifest gone = thread_with({"one"});
+  backfill();
+  constexpr std::uintmax_t kTerabyte = std::uintmax_t{1} << 40;
+  std::filesystem::resize_file(file(), kTerabyte);
+  EXPECT_TRUE(fails(recall().backfill({}), ErrorCode::kDamaged, {file().string()}));
+  must(store().remove(gone.id));
+  EXPECT_TRUE(fails(recall().backfill({}), ErrorCode::kDamaged, {file().string()}));
+  EXPECT_EQ(std::filesystem::file_size(file()), kTerabyte);
+}
+
 TEST_P(VectorFiles, LoseTheLinesOfAThreadThatIsForgottenAtOnce) {
   recall_ = open_recall(&embedder_);
   const Manifest gone = thread_with({"one", "two"});
   const Manifest stays = thread_with({"three"});
   backfill();
-  must(recall().forget_thread(gone.id));
+  must(recall().forget_threads({gone.id}));
   EXPECT_THAT(lines(), SizeIs(3)) << "it is still there";
   must(store().remove(gone.id));
-  must(recall().forget_thread(gone.id));
+  must(recall().forget_threads({gone.id}));
   ASSERT_THAT(lines(), SizeIs(1));
   EXPECT_THAT(lines()[0], testing::HasSubstr(stays.id.str()));
   EXPECT_EQ(must(recall().status()).messages, 1U);
@@ -423,6 +435,23 @@ TEST_P(VectorFiles, LoseTheLinesOfAThreadThatIsForgottenAtOnce) {
   must_append(store(), stays.id, message("four"));
   backfill();
   EXPECT_THAT(lines(), SizeIs(2));
+}
+
+// Other lines are not parsed and their threads not looked up: what they lack, a backfill finds.
+TEST_P(VectorFiles, LoseOnlyTheLinesOfTheThreadsThatAreForgotten) {
+  const auto foreign = [](const std::string& member) {
+    return "{" + member + ",\"text\":\"\\\"threadId\\\":\\\"aaaaaaaaaaaa\\\"\"}\n";
+  };
+  std::filesystem::create_directories(file().parent_path());
+  std::ofstream(file()) << foreign(R"("threadId":"ffffffffffff")")
+                        << foreign(R"("threadId" : "eeeeeeeeeeee")")
+                        << foreign(R"("threadId":"dddddddddddd")")
+                        << foreign(R"("reply":"threadId","threadId":"cccccccccccc")");
+  const auto id = [](const char* text) { return must(ThreadId::parse(text)); };
+  must(recall().forget_threads({id("eeeeeeeeeeee"), id("aaaaaaaaaaaa"), id("cccccccccccc")}));
+  EXPECT_THAT(lines(), testing::ElementsAre(testing::HasSubstr("ffffffffffff"),
+                                            testing::HasSubstr("dddddddddddd")));
+  EXPECT_EQ(backfill().cleaned, 2U);
 }
 
 TEST_P(VectorFiles, LoseTheLinesOfARemovedThreadAsTheFeedTells) {

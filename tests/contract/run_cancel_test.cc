@@ -56,6 +56,20 @@ class HeardStore final : public PassingStore {
   std::atomic<int> looks_{0};
 };
 
+// Does something between the request to stop a run and whatever follows it.
+class AskedStore final : public PassingStore {
+ public:
+  using PassingStore::PassingStore;
+  Result<std::vector<Version>> write(std::span<const RecordWrite> writes) override {
+    auto written = inner_.write(writes);
+    const bool asks = writes.front().collection == "run_stops" && writes.front().bytes;
+    if (asks && after_request) std::exchange(after_request, nullptr)();
+    return written;
+  }
+
+  std::function<void()> after_request;  // is written; once
+};
+
 class RunCancel : public RunContract {
  protected:
   ~RunCancel() override { runner_.reset(); }  // whose engine may still wait for released_
@@ -285,6 +299,17 @@ TEST_P(RunCancel, OfARunThatWaitsLeavesNoRequest) {
   start_slow(runner());
   const std::string waits = must(runner().start(request("waits"))).id;
   take_back(runner(), waits);
+  EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
+  release_.set_value();
+}
+
+TEST_P(RunCancel, IsDoneWhenAWaitingRunSeesTheRequestFirst) {
+  AskedStore asked(store());
+  Runner owner(asked, agents_, options());
+  start_slow(owner);
+  const std::string waits = must(owner.start(request("waits"))).id;
+  asked.after_request = [&] { EXPECT_EQ(must(owner.wait(waits)).status, RunStatus::kInterrupted); };
+  take_back(owner, waits);
   EXPECT_THAT(scan_all(store(), "run_stops"), IsEmpty());
   release_.set_value();
 }

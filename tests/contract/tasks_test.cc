@@ -150,6 +150,15 @@ TEST_P(TaskContract, RefusesWhatBreaksARuleAndMakesNothing) {
   }
 }
 
+TEST_P(TaskContract, ThatIsNotThereCannotBeChanged) {
+  const std::string id = "task-0000000000000000";
+  EXPECT_TRUE(fails(tasks_.show(id), ErrorCode::kNotFound, {id}));
+  EXPECT_TRUE(fails(tasks_.update(id, {.title = "New"}), ErrorCode::kNotFound, {id}));
+  EXPECT_TRUE(fails(tasks_.complete(id), ErrorCode::kNotFound, {id}));
+  EXPECT_TRUE(fails(tasks_.cancel(id), ErrorCode::kNotFound, {id}));
+  EXPECT_THAT(must(tasks_.list({.which = WhichTasks::kEnded})), IsEmpty());
+}
+
 TEST_P(TaskContract, IsDoneWhenSomebodySaysSo) {
   const Task task = create();
   run(task);
@@ -272,6 +281,35 @@ TEST_P(TaskContract, TakesItsPartsWithItWhenCancelled) {
   EXPECT_EQ(must(tasks_.show(apart.id)).status, TaskStatus::kOpen);
 }
 
+TEST_P(TaskContract, KeepTheLinksOfStepsWithTheSameTitle) {
+  const Task whole = must(tasks_.create({.agent_id = "agent",
+                                         .text = "Release",
+                                         .steps = {{.title = "Review"}, {.title = "Review"}}}));
+  const auto part = [&](std::size_t step) {
+    return must(tasks_.create({.agent_id = "agent",
+                               .text = "Review it",
+                               .parent_id = whole.id,
+                               .parent_step = step}))
+        .id;
+  };
+  const std::string second = part(2);
+  const std::string first = part(1);
+  must(tasks_.update(whole.id, {.steps = {{{.title = "Review"}, {.title = "Review"}}}}));
+  const Task planned = must(tasks_.show(whole.id)).task;
+  ASSERT_THAT(planned.steps, SizeIs(2));
+  EXPECT_EQ(planned.steps[0].task_id, first);
+  EXPECT_EQ(planned.steps[1].task_id, second);
+}
+
+TEST_P(TaskContract, MakeNoThreadForAChangeThatIsInvalid) {
+  agents_.set("other", answer_newest);
+  const Task task = create();
+  const std::size_t before = must(store().list({})).threads.size();
+  EXPECT_TRUE(fails(tasks_.update(task.id, {.owner = "other", .done_steps = {7}}),
+                    ErrorCode::kInvalid, {"7"}));
+  EXPECT_EQ(must(store().list({})).threads.size(), before);
+}
+
 TEST_P(TaskContract, AreListedByWhetherTheyHaveEnded) {
   const Task first = create("one");
   const Task second = create("two");
@@ -308,7 +346,9 @@ TEST_P(TaskContract, OfVersionOneAreRead) {
   EXPECT_EQ(run(read).response, "re: Old");
   EXPECT_EQ(must(tasks_.show(task.id)).status, TaskStatus::kDone) << "as that version said";
   EXPECT_THAT(must(tasks_.list({.which = WhichTasks::kOpen})), IsEmpty());
-  EXPECT_THAT(must(tasks_.list({.which = WhichTasks::kEnded})), SizeIs(1));
+  const auto ended = must(tasks_.list({.which = WhichTasks::kEnded}));
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].ended_at(), ended[0].last_run->ended_at);
   EXPECT_EQ(run(read, "Shorter").response, "re: Shorter");
   must(tasks_.update(task.id, {.title = "New"}));
   EXPECT_EQ(must(tasks_.show(task.id)).status, TaskStatus::kOpen);

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "contract.h"
+#include "core/json_edit.h"
 #include "skein/context.h"
 #include "support/random_thread.h"
 #include "thread/thread_index.h"
@@ -121,6 +122,44 @@ TEST_P(ThreadIndexes, AreMadeAnewWhereWhatIsStoredIsNonsense) {
     const RecordWrite gone = deletion(kIndexCollection, record.key);
     must(store().write({&gone, 1}));
     EXPECT_EQ(to_json(must(make_context(store(), thread, request))), before) << record.key;
+  }
+}
+
+TEST_P(ThreadIndexes, AreMadeAnewWhereNoThreadCanHaveWhatTheySay) {
+  std::mt19937_64 random(10);
+  const ThreadId thread = create_thread(store()).id;
+  append_many(thread, random, 300);
+  append_many(thread, random, 1);
+  must_append(store(), thread, tool_use("t"));
+  ContextRequest request;
+  request.max_tokens = 100'000;
+  const std::string before = to_json(must(make_context(store(), thread, request)));
+  for (const auto& [member, value] : std::vector<std::pair<std::string, std::string>>{
+           {"summaries", "[[5,[]]]"},
+           {"summaries", "[[5,[[0,18446744073709551615]]]]"},
+           {"summaries", "[[5,[[1,5]]]]"},
+           {"summaries", "[[5,[[3,4],[1,2]]]]"},
+           {"summaries", "[[7,[[1,2]]],[5,[[1,2]]]]"},
+           {"branches", "[[0,5]]"},
+           {"branches", "[[5,7]]"},
+           {"branches", "[[300,299],[5,3],[7,6]]"},
+           {"unreadable", "[18446744073709551615,0,5]"},
+           {"system", "[1,9999999]"},
+           {"decisions", "[0]"},
+           {"undos", "[[4,3],[3,3]]"},
+           {"chunks", "[[2100,4000,0]]"},
+           {"chunks", "[[2100,302,0]]"},
+           {"events", "18446744073709551615"}}) {
+    SCOPED_TRACE(member + " " + value);
+    must(ThreadIndex::load(store(), thread));
+    for (const Record& stored : scan_all(store(), kIndexCollection)) {
+      if (stored.key != thread.str()) continue;
+      const std::string text = must(json_with(stored.bytes, {member}, value));
+      const RecordWrite write = test::record(kIndexCollection, stored.key, text);
+      must(store().write({&write, 1}));
+    }
+    EXPECT_EQ(to_json(must(make_context(store(), thread, request))), before);
+    must(forget_context(store(), thread));
   }
 }
 

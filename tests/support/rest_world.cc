@@ -134,6 +134,7 @@ std::vector<Sample> RestWorld::samples() const {
       {"listOpenSessions", "/v1/sessions"},
       {"getSession", "/v1/sessions/" + session},
       {"closeSession", "/v1/sessions/" + session + "/close", R"({"summary":"Done"})"},
+      {"closeStaleSessions", "/v1/sessions/close-stale"},
       {"listCheckpoints", "/v1/checkpoints?q=tourmaline"},
       {"createCheckpoint", "/v1/checkpoints", R"({"type":"handoff","title":"Over to you"})", 201},
       {"getCheckpoint", "/v1/checkpoints/" + checkpoint},

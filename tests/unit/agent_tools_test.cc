@@ -59,9 +59,9 @@ TEST(ToolNames, FitWhatEveryModelTakesAndStayApart) {
 TEST(ToolNames, InAllowAreThoseOfBuiltInToolsOrOfServers) {
   const std::vector<std::string> servers = {"files", "a.b", std::string(80, 'x')};
   for (const std::string& name :
-       {std::string("recall"), std::string("resolve_work_item"), std::string("re*"),
-        std::string("*"), std::string("files__read"), std::string("files__*"), std::string("fil*"),
-        std::string("a_b__c"), tool_name(std::string(80, 'x'), "read")}) {
+       {std::string("recall"), std::string("resolve_work_item"), std::string("complete_task"),
+        std::string("re*"), std::string("*"), std::string("files__read"), std::string("files__*"),
+        std::string("fil*"), std::string("a_b__c"), tool_name(std::string(80, 'x'), "read")}) {
     EXPECT_TRUE(may_name_tool(name, servers)) << name;
   }
   for (const char* name : {"recal", "work_items", "file__read", "files_read", "files", "a.b__c",
@@ -80,6 +80,17 @@ TEST(AgentTools, WarnOfNamesInAllowThatNoServerOffers) {
   names(*box);
   EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("\"tester\""), HasSubstr("\"odd__nothing\"")),
                                     HasSubstr("\"odd__no*\"")));
+}
+
+// The tools of "tasks" are for threads of a task: on other threads their absence is normal.
+TEST(AgentTools, DoNotWarnOfBuiltInToolsThatThisThreadLacks) {
+  ToolServers servers;
+  std::vector<std::string> warnings;
+  const auto box = make_tool_box(
+      agent_with({.builtin = {"tasks"}, .allow = {"complete_task", "update_*", "recall"}}), {},
+      servers, [&](std::string_view line) { warnings.emplace_back(line); });
+  EXPECT_THAT(names(*box), testing::IsEmpty());
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("\"recall\"")));
 }
 
 TEST(AgentTools, AreThoseOfAllServersAndBuiltInOnesUnderNamesOfTheirOwn) {

@@ -134,7 +134,7 @@ TEST_F(AgentDefinitions, SayEverythingAboutAnAgent) {
         "web": {"type": "http", "url": "https://example.org/mcp",
                 "headers": {"Authorization": "Bearer ${WEB_TOKEN}"}}},
       "builtin": ["recall", "ask_agent"],
-      "allow": ["files*", "recall"], "confirm": ["files_write"]},
+      "allow": ["files*", "recall"], "confirm": ["files__write"]},
     "limits": {"seconds": 1.5, "turns": 7, "tokens": 1000, "outputTokens": 100, "costUsd": 0.25},
     "context": {"maxTokens": 500, "strategy": "hybrid"},
     "options": {"delayMs": 3}
@@ -152,7 +152,7 @@ TEST_F(AgentDefinitions, SayEverythingAboutAnAgent) {
   EXPECT_EQ(agent.capabilities.servers[1].url, "https://example.org/mcp");
   EXPECT_TRUE(agent.capabilities.allows("files_read"));
   EXPECT_FALSE(agent.capabilities.allows("recall_more"));
-  EXPECT_TRUE(agent.capabilities.needs_yes("files_write"));
+  EXPECT_TRUE(agent.capabilities.needs_yes("files__write"));
   EXPECT_FALSE(agent.capabilities.needs_yes("files_read"));
   EXPECT_EQ(agent.limits.timeout, std::chrono::milliseconds(1500));
   EXPECT_EQ(agent.limits.max_turns, 7);
@@ -254,6 +254,23 @@ TEST_F(AgentDefinitions, PromiseNoRulesThatTheirEngineWouldNotKeep) {
               ElementsAre(HasSubstr("capabilities.builtin"), HasSubstr("capabilities.allow"),
                           HasSubstr("capabilities.confirm")));
   EXPECT_THAT(wrong(R"({"engine": "openai"})"), ElementsAre(HasSubstr("model: is missing")));
+}
+
+TEST_F(AgentDefinitions, AllowEveryBuiltInTool) {
+  EXPECT_THAT(wrong(R"({"engine": "openai", "model": "m", "capabilities": {
+                        "builtin": ["recall", "tasks"],
+                        "allow": ["recall", "get_task", "update_task_steps", "complete_task"],
+                        "confirm": ["complete_*"]}})"),
+              IsEmpty());
+}
+
+TEST_F(AgentDefinitions, RejectNamesInAllowAndConfirmThatNoToolCanHave) {
+  EXPECT_THAT(
+      wrong(R"({"engine": "echo", "capabilities": {
+                        "mcpServers": {"files": {"command": "x"}},
+                        "allow": ["file__read"], "confirm": ["files__write", "file__write"]}})"),
+      ElementsAre(testing::AllOf(HasSubstr("capabilities.allow"), HasSubstr("\"file__read\"")),
+                  testing::AllOf(HasSubstr("capabilities.confirm"), HasSubstr("\"file__write\""))));
 }
 
 TEST_F(AgentDefinitions, StandInTheDocumentationAsTheyMayBe) {

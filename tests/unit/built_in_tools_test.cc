@@ -48,6 +48,12 @@ class WorkItemTools : public testing::Test {
   const std::vector<BuiltInTool> tools_ = work_item_tools(scope(), items_);
 };
 
+TEST_F(WorkItemTools, AreThoseThatDefinitionsCanName) {
+  std::vector<std::string_view> names;
+  for (const BuiltInTool& tool : tools_) names.emplace_back(tool.definition.name);
+  EXPECT_EQ(names, tools_of_builtin("work_items"));
+}
+
 TEST_F(WorkItemTools, CreateListAndResolveWithLinksToTheRun) {
   const auto created =
       boost::json::parse(call(named(tools_, "create_work_item"), R"({"text":"Write docs"})").text);

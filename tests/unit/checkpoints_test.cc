@@ -156,6 +156,26 @@ TEST_F(CheckpointsTest, ThemselvesMakeNoRepositoryDirty) {
   EXPECT_EQ(make("three").git->dirty, true);
 }
 
+TEST_F(CheckpointsTest, OfARepositoryWithIgnoredFilesAreClean) {
+  init_repository(workspace());
+  commit_file(workspace(), ".gitignore", "scratch/\n", "first");
+  put_file(workspace() / "scratch/notes", "1");
+  const Checkpoint made = make("clean");
+  EXPECT_EQ(made.git->dirty, false);
+  EXPECT_THAT(made.files_touched, IsEmpty());
+}
+
+TEST_F(CheckpointsTest, SayThatMoreFilesWereTouchedThanTheyName) {
+  init_repository(workspace());
+  commit_file(workspace(), "a", "1", "first");
+  for (int i = 0; i < 1000; ++i) put_file(workspace() / "gen" / std::to_string(i), "");
+  EXPECT_EQ(make("as many as it can").files_touched.size(), 1000u);
+  EXPECT_THAT(notices_, IsEmpty());
+  put_file(workspace() / "one-more", "");
+  EXPECT_EQ(make("one more").files_touched.size(), 1000u);
+  EXPECT_THAT(notices_, ElementsAre(HasSubstr("1000")));
+}
+
 TEST_F(CheckpointsTest, AreListedInAnIndexAndTheNewestFifteenInFull) {
   for (int i = 0; i < 20; ++i) {
     NewCheckpoint checkpoint = wanted("number " + std::to_string(i));

@@ -1,4 +1,5 @@
 #include "work/hook_install.h"
+#include "core/quote.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -111,6 +111,27 @@ TEST_F(HooksTest, ACommitInAnotherRepositoryIsFoundWhereTheCommandWent) {
   EXPECT_TRUE(after_bash("git -C repos/my\\ app commit -am again"));
 }
 
+TEST_F(HooksTest, ACommitInARepositoryOutsideOfTheWorkspaceIsTold) {
+  const TempDir app;
+  init_repository(app.path());
+  commit_file(app.path(), "main.ts", "1", "first");
+  git(app.path(), {"checkout", "--quiet", "-b", "feature/app"});
+  const auto event = [&app](const std::string& tool, const std::string& input) {
+    return must(parse_hook_event(
+        fmt::format(R"({{"session_id":"s1","cwd":{},"tool_name":{},"tool_input":{},)"
+                    R"("tool_response":{{"exit_code":0}}}})",
+                    as_json(app.path().string()), as_json(tool), input)));
+  };
+  must(hooks_.session_start(event("", "{}")));
+  const std::string id = commit_file(app.path(), "main.ts", "2", "second");
+  const auto made =
+      must(hooks_.post_tool_use(event("Bash", R"({"command":"git commit -m second"})")));
+  ASSERT_TRUE(made);
+  EXPECT_EQ(made->git->branch, "feature/app");
+  EXPECT_EQ(made->git->current_commit, id.substr(0, 7));
+  EXPECT_EQ(made->cwd, fs::canonical(app.path()).string());
+}
+
 TEST_F(HooksTest, WhatIsCheckedOutWithoutBeingCommittedIsNoCommit) {
   git(workspace(),
       {"commit", "--quiet", "--allow-empty", "--date=2020-01-01T00:00:00Z", "-m", "a"});
@@ -159,6 +180,16 @@ TEST_F(HooksTest, ANewFileMakesACheckpointAndAChangedOneDoesNot) {
   EXPECT_EQ(made->trigger, "file-generation");
   EXPECT_EQ(made->title, "Auto: mrr.md");
   EXPECT_THAT(made->files_touched, ElementsAre("a.md", "workspace/reports/mrr.md"));
+}
+
+TEST_F(HooksTest, EditsAloneMakeNoCheckpointHoweverMany) {
+  begin();
+  const std::string input = "{\"file_path\":" + as_json(in_workspace("app.ts")) + "}";
+  for (int i = 0; i < 25; ++i) {
+    EXPECT_FALSE(must(hooks_.post_tool_use(told("Edit", input, R"({"exit_code":0})"))));
+    clock_.advance(1min);
+  }
+  EXPECT_EQ(count(), 0u);
 }
 
 TEST_F(HooksTest, WhatSkeinItselfKeepsIsNoNewFile) {

@@ -55,6 +55,16 @@ TEST_F(HqFolder, HasAnArchiveThatIsOnlyRead) {
   EXPECT_EQ(must(checkpoints().get(id)).archive, "");
 }
 
+TEST_F(HqFolder, HasLocksThatAreNoCheckpoints) {
+  const std::string id = "T-20260101-000000-resumed";
+  put("threads/resume-locks/" + id + ".lock/current.json",
+      R"({"version":1,"thread_id":")" + id + R"(","session_id":"s-1"})");
+  put("threads/archive/2026-01/" + id + ".json", checkpoint(id));
+  EXPECT_THAT(ids(), ElementsAre(id));
+  EXPECT_EQ(must(checkpoints().get("resumed")).archive, "2026-01");
+  EXPECT_THAT(notices_, IsEmpty());
+}
+
 TEST_F(HqFolder, HasTypesOfItsOwn) {
   put("threads/T-20260101-000000-a.json", checkpoint("T-20260101-000000-a", "task"));
   const auto entries = must(checkpoints().list({}));
@@ -65,6 +75,36 @@ TEST_F(HqFolder, HasTypesOfItsOwn) {
   must(checkpoints().update("000000-a", {.summary = "done"}));
   EXPECT_THAT(get_file(file("T-20260101-000000-a")), HasSubstr("\"type\": \"task\""));
   EXPECT_THAT(notices_, IsEmpty());
+}
+
+TEST_F(HqFolder, HasRecordsThatDoNotSayWhenTheyWereMade) {
+  put("threads/T-01.json", R"({"thread_id":"T-01","type":"task",)"
+                           R"("updated_at":"2026-01-02T12:00:00Z","metadata":{"title":"First"}})");
+  put("threads/T-01.changeset.json", R"({"thread_id":"T-01","staged_paths":[]})");
+  const std::string second = "T-20260103-101112-second";
+  put("threads/" + second + ".json", R"({"thread_id":")" + second + R"(","type":"handoff"})");
+  EXPECT_THAT(ids(), ElementsAre(second, "T-01"));
+  EXPECT_EQ(must(checkpoints().get("T-01")).created_at.str(), "2026-01-02T12:00:00.000Z");
+  EXPECT_EQ(must(checkpoints().get(second)).created_at.str(), "2026-01-03T10:11:12.000Z");
+  make("new");
+  EXPECT_THAT(index(), HasSubstr("3 in all"));
+  EXPECT_THAT(notices_, IsEmpty());
+}
+
+TEST_F(HqFolder, HasRecordsThatNameThousandsOfFiles) {
+  const std::string id = "T-20260101-000000-large";
+  std::string files;
+  for (int i = 0; i < 5000; ++i) {
+    files += (files.empty() ? "\"gen/file_" : ",\"gen/file_") + std::to_string(i) + ".ts\"";
+  }
+  put("threads/" + id + ".json", R"({"thread_id":")" + id +
+                                     R"(","type":"handoff","created_at":"2026-01-01T00:00:00Z",)"
+                                     R"("files_touched":[)" +
+                                     files + R"(],"metadata":{"title":"Large"}})");
+  EXPECT_EQ(must(checkpoints().get("large")).files_touched.size(), 5000u);
+  EXPECT_THAT(ids({.words = "file_4999"}), ElementsAre(id));
+  must(checkpoints().update("large", {.summary = "as large as before"}));
+  EXPECT_EQ(must(checkpoints().get("large")).files_touched.size(), 5000u);
 }
 
 TEST_F(HqFolder, HasOlderCheckpointsWithMoreFields) {

@@ -10,10 +10,13 @@
 namespace skein::test {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
 using testing::SizeIs;
+using testing::StartsWith;
 
 const Timestamp kNow = Timestamp::from_ms(1'769'178'652'123);
 
@@ -95,6 +98,16 @@ TEST(ItemFormats, MixedListsAreReadEntryByEntry) {
   EXPECT_THAT(texts, testing::UnorderedElementsAre("plain", "object", "note", "legacy", "[1,2]"));
 }
 
+TEST(ItemFormats, EntriesWithoutATimeKeepTheirOrder) {
+  const ItemList list =
+      read(R"(["Zebra","Apple",{"id":"t-2","text":"Mango","status":"open"},)" +
+           json_text(R"({"id":"t-1","note":"Banana","status":"open"})") + R"(,"Cherry"])");
+  std::vector<std::string> texts;
+  for (const WorkItem& item : list.items) texts.push_back(item.text);
+  EXPECT_THAT(texts, ElementsAre("Zebra", "Apple", "Mango", "Banana", "Cherry"));
+  EXPECT_EQ(list.items.back().created_at, kNow) << "none is later than its list";
+}
+
 // --- Beyond the table ---
 
 TEST(ItemFormats, JsonInAStringThatIsNoItemIsAText) {
@@ -152,6 +165,13 @@ TEST(ItemFormats, UnwrapsAnItemWhoseTextIsAnItem) {
     EXPECT_EQ(item.text, "the \"text\"") << entry;
     EXPECT_EQ(item.created_at.str(), "2026-01-01T00:00:00.000Z") << entry;
   }
+}
+
+TEST(ItemFormats, UnwrapsOnlyAFewLevels) {
+  std::string entry = R"({"text":"innermost"})";
+  for (int i = 0; i < 10; ++i) entry = R"({"text":)" + json_text(entry) + "}";
+  EXPECT_EQ(read_one(R"({"text":"plain"})").text, "plain");
+  EXPECT_THAT(read_one(entry).text, AllOf(StartsWith("{\"text\":"), HasSubstr("innermost")));
 }
 
 TEST(ItemFormats, AWrapperThatIsResolvedResolvesWhatIsInside) {

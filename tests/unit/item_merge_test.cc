@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "work/item_texts.h"
 #include "work/item_view.h"
 
 namespace skein::test {
@@ -92,6 +93,37 @@ TEST(Merging, TakesTextsForEqualThatDifferInPunctuationOrAStaleId) {
                                 list_of({resolved_item("t-2", "t-489d9c6c: fix the bug", 2, 5)}));
   EXPECT_EQ(merged.items[0].status, ItemStatus::kResolved);
   EXPECT_THAT(shown_items(merged.items), SizeIs(1));
+}
+
+TEST(Merging, TakesTimeInProportionToTheListWhateverItsItemsSay) {
+  constexpr std::int64_t kMany = 20'000;
+  std::vector<WorkItem> same_id;
+  std::vector<WorkItem> same_text;
+  for (std::int64_t i = 0; i < kMany; ++i) {
+    same_id.push_back(open_item("t-1", fmt::format("text {}", i), 1));
+    same_text.push_back(open_item(fmt::format("t-o{}", i), "X", kMany + i));
+    same_text.push_back(resolved_item(fmt::format("t-r{}", i), "X", 1, kMany - 1 - i));
+  }
+  EXPECT_THAT(notes_of(list_of(same_id).items.at(0)), SizeIs(kMany - 1));
+  std::size_t lookups = 0;
+  const auto project_of = [&lookups](const WorkItem& item) {
+    ++lookups;
+    return item.id;
+  };
+  const ItemList merged = merge({same_text, {}}, {}, project_of);
+  EXPECT_THAT(merged.items, SizeIs(2 * kMany));
+  EXPECT_THAT(shown_items(merged.items, project_of), SizeIs(2 * kMany));
+  EXPECT_LE(lookups, 4 * kMany);
+}
+
+TEST(Merging, OfManyResolutionsTheFirstAfterTheCreationCounts) {
+  std::vector<WorkItem> items = {open_item("t-0", "X", 4)};
+  for (const std::int64_t resolved : {9, 3, 6, 5, 8}) {
+    items.push_back(resolved_item(fmt::format("t-{}", resolved), "X", 1, resolved));
+  }
+  const ItemList merged = list_of(items);
+  EXPECT_EQ(merged.items.back().id, "t-0");
+  EXPECT_EQ(merged.items.back().resolved_at, at(5));
 }
 
 TEST(Merging, CreationAndSourceSessionSurvive) {

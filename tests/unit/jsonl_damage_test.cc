@@ -112,6 +112,21 @@ TEST_F(DamagedFiles, AMissingLineIsAPositionThatCannotBeRead) {
   EXPECT_THAT(read_seqs(*store, manifest_.id, backward), ElementsAre(4, 3, 2, 1));
 }
 
+TEST_F(DamagedFiles, APositionFarBeyondTheFileIsNotBelieved) {
+  for (const Seq claimed : {Seq{2000}, Seq{1} << 40}) {
+    std::string far;
+    append_event_line(far, message("far"), claimed);
+    write_bytes(file_, bytes_ + far);
+    const auto store = open();
+    EXPECT_EQ(get_thread(*store, manifest_.id).last_seq, 5U);
+    EXPECT_THAT(texts(read_all(*store, manifest_.id)),
+                ElementsAre("one", "two", "three", "four", "far"));
+    EXPECT_THAT(broken(check(*store)), testing::Contains(HasSubstr("says that it is event")));
+    EXPECT_EQ(must_append(*store, manifest_.id, message("six")), 6U);
+    EXPECT_THAT(read_all(*open(), manifest_.id), SizeIs(6));
+  }
+}
+
 TEST_F(DamagedFiles, AFileThatWasCutAtALineIsFoundByTheFeed) {
   bytes_.resize(line_at(4));
   write_bytes(file_, bytes_);

@@ -107,6 +107,33 @@ TEST(NearDuplicates, ASingleWordIsLikeItselfOnly) {
   EXPECT_FALSE(alike("OD-692", "OD-692 write tests"));
 }
 
+TEST(NearDuplicates, OfOneIssueMayGoOnDifferently) {
+  EXPECT_TRUE(
+      alike("OD-692: environment variables of the mail relay must be checked after the "
+            "restart; its entry in the server list is still missing",
+            "OD-692: environment variables of the mail relay must be checked, put off "
+            "after the incident"));
+  EXPECT_TRUE(alike("OD-100: set up migrations of the database for the new schema",
+                    "OD-100: migrations of the database are blocked by missing rights"));
+  EXPECT_FALSE(alike("OD-100: repair the login timeout", "OD-200: deploy the staging cluster"));
+}
+
+TEST(NearDuplicates, APartOfATextIsAnotherItem) {
+  EXPECT_TRUE(alike("Repair auth retries", "Repair authentication retries"));
+  EXPECT_FALSE(alike("Repair auth", "Repair auth retries in the container"));
+  EXPECT_FALSE(alike("Repair auth retries", "Repair cache retries"));
+  EXPECT_FALSE(alike("Try plan B", "Try plan C"));
+  EXPECT_FALSE(alike("what is it", "it is what")) << "nothing is said in common";
+}
+
+// C11: fails on b39c6a2, where a key in small letters needs two digits everywhere.
+TEST(NearDuplicates, AnIssueKeyInFrontCountsInSmallLetters) {
+  EXPECT_TRUE(alike("od-123: rotate the keys", "OD-123: rotate keys"));
+  EXPECT_TRUE(alike("od-7: rotate the keys", "OD-7: rotate keys"));
+  EXPECT_FALSE(alike("step-1: rotate the keys", "step-2: rotate the keys"));
+  EXPECT_FALSE(alike("Write step-1 of the guide", "Write step-2 of the guide"));
+}
+
 TEST(NearDuplicates, AreLookedForAmongOpenItemsOnly) {
   WorkItem resolved = open_item("X");
   resolved.status = ItemStatus::kResolved;

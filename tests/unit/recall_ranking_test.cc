@@ -41,6 +41,47 @@ TEST(TermLists, ThatAreDamagedAreNotTaken) {
   EXPECT_FALSE(unpack_terms("\xFF\xFF\xFF\xFF\xFF\xFF\x7F", [](TermCount) {}));
 }
 
+TEST(Corpora, LinkTheMessagesOfAThreadInWhicheverOrderTheyCome) {
+  constexpr std::int64_t kMany = 200'000;
+  Corpus corpus;
+  for (std::int64_t id = 1; id <= kMany; ++id) {
+    CorpusMessage message;
+    message.id = id;
+    message.thread = ThreadId::from_bits(1);
+    message.seq = Seq(kMany - id + 1);
+    corpus.add(message);
+  }
+  corpus.build();
+  Seq last = kMany + 1;
+  std::int64_t linked = 0;
+  for (Place at = corpus.last_of(ThreadId::from_bits(1)); at != kNowhere; at = corpus.before(at)) {
+    ASSERT_LT(corpus.seq(at), last);
+    last = corpus.seq(at);
+    ++linked;
+  }
+  EXPECT_EQ(linked, kMany);
+}
+
+TEST(Corpora, OfFewTermsWithHighNumbersAreFoundByThem) {
+  Corpus corpus;
+  std::vector<TermId> terms = {7, 0xFFFFFFF0U, 0xFFFFFFF0U};
+  for (std::int64_t id = 1; id <= 2; ++id) {
+    const std::string packed = pack_terms(terms);
+    CorpusMessage message;
+    message.id = id;
+    message.thread = ThreadId::from_bits(1);
+    message.terms = packed;
+    corpus.add(message);
+    terms.erase(terms.begin());
+  }
+  corpus.build();
+  std::vector<std::pair<Place, std::uint32_t>> found;
+  corpus.each_with(0xFFFFFFF0U, [&](Place place, auto count) { found.emplace_back(place, count); });
+  EXPECT_THAT(found, ElementsAre(std::pair(0U, 2U), std::pair(1U, 2U)));
+  EXPECT_EQ(corpus.frequency(7), 1U);
+  EXPECT_EQ(corpus.frequency(8), 0U);
+}
+
 // The kernel as it is defined, message by message.
 float defined_score(const Corpus& corpus, const std::vector<QueryTerm>& terms, Place place,
                     const KernelWeights& w) {

@@ -140,7 +140,22 @@ TEST_F(SigningSecretFile, IsRefusedWhereOthersCanReadIt) {
 TEST_F(SigningSecretFile, IsRefusedInAFolderThatOthersCanWrite) {
   must(signer()->sign("keys", "k1", "{}"));
   ::chmod(folder().c_str(), 0777);
-  EXPECT_TRUE(fails(signer()->sign("keys", "k1", "{}"), ErrorCode::kInvalid, {"chmod go-w"}));
+  EXPECT_TRUE(fails(signer()->sign("keys", "k1", "{}"), ErrorCode::kInvalid, {"chmod o-w"}));
+}
+
+TEST_F(SigningSecretFile, IsUsedInAFolderThatItsGroupCanWrite) {
+  fs::create_directory(folder());
+  ::chmod(folder().c_str(), 0775);
+  const std::string bytes = must(signer()->sign("keys", "k1", "{}"));
+  EXPECT_TRUE(signer()->verifies("keys", "k1", bytes));
+  EXPECT_EQ(mode_of(file()), 0600U);
+}
+
+TEST_F(SigningSecretFile, ThatCannotBeMadeNamesTheFolderOfServices) {
+  std::ofstream(folder()) << "a file";
+  const RecordSigner signer(secret_in(folder() / "skein", workspace()), workspace().string());
+  EXPECT_TRUE(fails(signer.sign("keys", "k1", "{}"), ErrorCode::kIo,
+                    {folder().string(), "STATE_DIRECTORY"}));
 }
 
 TEST_F(SigningSecretFile, IsRefusedAsASymbolicLink) {

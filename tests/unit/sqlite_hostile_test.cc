@@ -47,6 +47,19 @@ std::string rewrite(const std::string& table, const std::string& before,
          "', '" + clause + before + "') WHERE name = '" + table + "'";
 }
 
+TEST_F(SqliteHostile, NoValueIsLargerThanTwoOfTheLargestRecords) {
+  Database database = must(Database::open(path(), 5000));
+  EXPECT_EQ(must(database.integer("SELECT length(zeroblob(33554432))")), 33'554'432);
+  EXPECT_FALSE(database.integer("SELECT length(zeroblob(100000000))"));
+}
+
+TEST_F(SqliteHostile, FilesAreNotAttachedBesideTheOneForVacuum) {
+  Database database = must(Database::open(path(), 5000));
+  EXPECT_TRUE(ok(database.execute("ATTACH ':memory:' AS one")));
+  EXPECT_FALSE(database.execute("ATTACH ':memory:' AS two"));
+  EXPECT_TRUE(ok(database.execute("DETACH one; VACUUM")));
+}
+
 TEST_F(SqliteHostile, TablesThatDropWhatIsWrittenAreRefused) {
   const std::string evil =
       "evil INTEGER NOT NULL ON CONFLICT IGNORE AS (CASE WHEN crc > 0 THEN NULL ELSE 1 END) "
@@ -69,18 +82,61 @@ TEST_F(SqliteHostile, TablesThatDropWhatIsWrittenAreRefused) {
 }
 
 TEST_F(SqliteHostile, WhatSkeinDoesNotMakeIsRefused) {
-  for (const char* sql :
-       {"CREATE TABLE more(a)", "CREATE INDEX more ON records(version)",
-        "CREATE UNIQUE INDEX more ON records(collection)", "CREATE VIEW more AS SELECT 1",
-        "CREATE TRIGGER more BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END",
-        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM"
-        " sqlite_master WHERE name = 'changes') WHERE name = 'leases'"}) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"CREATE INDEX more ON records(version)", "unexpected index \"more\""},
+      {"CREATE UNIQUE INDEX more ON records(collection)", "unexpected index \"more\""},
+      {"CREATE VIEW more AS SELECT 1", "unexpected view \"more\""},
+      {"CREATE TRIGGER more BEFORE INSERT ON records BEGIN SELECT RAISE(IGNORE); END",
+       "unexpected trigger \"more\""},
+      {"CREATE TABLE more(a); CREATE TRIGGER evil BEFORE INSERT ON more BEGIN SELECT 1; END",
+       "unexpected trigger \"evil\""},
+      {"CREATE VIRTUAL TABLE more USING fts5(a)", "unexpected table \"more\""},
+      {"CREATE TABLE more(a CHECK (length(hex(zeroblob(99999999))) > 0))",
+       "unexpected table \"more\""},
+      {"CREATE TABLE more(a, b AS (a + 1))", "unexpected table \"more\""},
+      {"CREATE TABLE more(a); CREATE INDEX evil ON more(hex(a))", "unexpected index \"evil\""},
+      {"CREATE TABLE more(a); CREATE INDEX evil ON more(a) WHERE a > 0",
+       "unexpected index \"evil\""},
+      {"CREATE INDEX evil ON records(version); PRAGMA writable_schema = ON;"
+       "UPDATE sqlite_master SET tbl_name = 'more' WHERE name = 'evil'",
+       "evil"},
+      {"PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = (SELECT rootpage FROM"
+       " sqlite_master WHERE name = 'changes') WHERE name = 'leases'",
+       "shares its pages"},
+      {"CREATE TABLE more(a); PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage ="
+       " (SELECT rootpage FROM sqlite_master WHERE name = 'changes') WHERE name = 'more'",
+       "shares its pages"}};
+  for (const auto& [sql, named] : cases) {
     SCOPED_TRACE(sql);
     must(open()).reset();
     change(sql);
-    EXPECT_TRUE(fails(open(), ErrorCode::kDamaged, {path()}));
+    EXPECT_TRUE(fails(open(), ErrorCode::kDamaged, {path(), named}));
     start_over();
   }
+}
+
+// As Litestream makes them in the database that it replicates; and a report of the user's own.
+TEST_F(SqliteHostile, PlainTablesOfOthersAreAllowed) {
+  const auto thread = create_thread(*must(open())).id;
+  change(
+      "CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);"
+      "CREATE TABLE _litestream_lock (id INTEGER);"
+      "CREATE TABLE \"my report\" (day TEXT NOT NULL UNIQUE, n INTEGER DEFAULT 0);"
+      "CREATE INDEX by_n ON \"my report\" (n DESC, day);"
+      "CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT);"
+      "INSERT INTO _litestream_seq VALUES (1, 7)");
+  EXPECT_TRUE(ok(must(open())->get(thread)));
+  EXPECT_EQ(number("SELECT seq FROM _litestream_seq"), 7);
+}
+
+// A name that differs in its case alone would be another table to a careless comparison.
+TEST_F(SqliteHostile, ASecondTableOfANameIsRefused) {
+  must(open()).reset();
+  change(
+      "CREATE TABLE more(a); PRAGMA writable_schema = ON; UPDATE sqlite_master SET"
+      " name = 'RECORDS', tbl_name = 'RECORDS', sql = replace(sql, 'more', 'RECORDS')"
+      " WHERE name = 'more'");
+  EXPECT_TRUE(fails(open(), ErrorCode::kDamaged, {path()}));
 }
 
 // Who asks for sqlite_schema is shown a table of that name.

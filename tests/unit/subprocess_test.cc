@@ -34,6 +34,13 @@ TEST(RunProgram, HandsInputOverAndGivesBothOutputsAndTheExitCode) {
   EXPECT_EQ(done.exit.str(), "exit code 3");
 }
 
+TEST(RunProgram, KeepsAProgramFromTakingMoreMemoryThanItMay) {
+  const Spawn spawn = shell("sleep 0.2; x=$(head -c 300000000 /dev/zero | tr '\\0' x); echo $?");
+  EXPECT_EQ(must(run_program(spawn, {}, {})).out, "0\n");
+  const Finished bounded = must(run_program(spawn, {}, {.memory_bytes = std::size_t{64} << 20}));
+  EXPECT_FALSE(bounded.exit.ok() && bounded.out == "0\n");
+}
+
 TEST(RunProgram, RejectsWhatTheSystemWouldCutOffOrReadAsSomethingElse) {
   const std::string nul("a\0b", 3);
   const auto refused = [](const Spawn& spawn) {

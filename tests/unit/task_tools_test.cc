@@ -47,6 +47,13 @@ class TaskTools : public testing::Test {
   Task task_ = must(tasks_.create({.agent_id = "agent", .text = "Write it"}));
 };
 
+TEST_F(TaskTools, AreThoseThatDefinitionsCanName) {
+  std::vector<std::string_view> names;
+  const std::vector<BuiltInTool> tools = task_tools(scope(task_.thread), tasks_);
+  for (const BuiltInTool& tool : tools) names.emplace_back(tool.definition.name);
+  EXPECT_EQ(names, tools_of_builtin("tasks"));
+}
+
 TEST_F(TaskTools, PlanReadAndCompleteTheTaskOfTheThread) {
   const ToolResult planned = call(
       "update_task_steps",

@@ -58,6 +58,21 @@ TEST(ControlCharacters, AreFoundButForLineFeedsAndTabs) {
   EXPECT_TRUE(has_control_characters("\x7f"));
 }
 
+TEST(Beginnings, AreCutBetweenCharacters) {
+  EXPECT_EQ(beginning("abc", 3), "abc");
+  EXPECT_EQ(beginning("abcd", 3), "abc");
+  EXPECT_EQ(beginning("aäb", 2), "a");
+  EXPECT_EQ(beginning("aäb", 3), "aä");
+  EXPECT_EQ(beginning("語", 2), "");
+  EXPECT_EQ(beginning("", 0), "");
+}
+
+TEST(HexDigits, AreAtLeastOne) {
+  EXPECT_TRUE(is_hex("0aF9"));
+  EXPECT_FALSE(is_hex("0ag9"));
+  EXPECT_FALSE(is_hex(""));
+}
+
 TEST(JsonElements, AreThoseOfTheArrayItself) {
   EXPECT_THAT(json_elements(R"( [1, "a,]\"", {"b":[2,3]}, [4,[5]], null ] )"),
               ElementsAre("1", R"("a,]\"")", R"({"b":[2,3]})", "[4,[5]]", "null"));

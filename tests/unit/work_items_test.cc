@@ -124,6 +124,61 @@ TEST_F(WorkItemsTest, TextsThatBreakARuleAreRefused) {
   EXPECT_TRUE(fails(machine_.items().create(request), ErrorCode::kInvalid, {"thread", "../x"}));
 }
 
+TEST_F(WorkItemsTest, ATextMayHaveThreeThousandCharactersOfAnyScript) {
+  const auto text_of = [](std::string_view character) {
+    std::string text;
+    for (int i = 0; i < 3000; ++i) text += character;
+    return text;
+  };
+  EXPECT_EQ(machine_.create(text_of("測")).text, text_of("測"));
+  machine_.start();
+  EXPECT_EQ(machine_.close(R"({"open_threads":[")" + text_of("試") + R"("]})").created, 1u);
+  const std::string longer = text_of("測") + text_of("測") + text_of("測");
+  EXPECT_TRUE(fails(try_create(longer), ErrorCode::kInvalid, {"8192", "9000"}));
+  const std::string broken(limits::kMaxItemTextBytes + 1, '\x80');
+  EXPECT_TRUE(fails(try_create(broken), ErrorCode::kInvalid, {"32768", "32769"}));
+}
+
+TEST_F(WorkItemsTest, AnItemKeepsTheIssueThatItIsAboutInTheStoreOnly) {
+  CreateItem request;
+  request.text = "Fix the timeout of the mail relay";
+  request.linear_issue = "PROJ-123";
+  const WorkItem made = must(machine_.items().create(request));
+  EXPECT_EQ(made.linear_issue, "PROJ-123");
+  EXPECT_EQ(must(machine_.items().show(made.id)).item.linear_issue, "PROJ-123");
+  EXPECT_EQ(list().items.at(0).item.linear_issue, "PROJ-123");
+  EXPECT_EQ(machine_.read().find("PROJ-123"), std::string::npos);
+  EXPECT_EQ(machine_.start().open_items.at(0).item.linear_issue, "PROJ-123");
+  EXPECT_EQ(machine_.close().open_items.at(0).linear_issue, "PROJ-123");
+  EXPECT_EQ(machine_.read().find("PROJ-123"), std::string::npos);
+  EXPECT_EQ(machine_.resolve(made.id).linear_issue, "PROJ-123");
+  request.linear_issue = std::string(129, 'P');
+  EXPECT_TRUE(
+      fails(machine_.items().create(request), ErrorCode::kInvalid, {"linear_issue", "128"}));
+}
+
+TEST_F(WorkItemsTest, TheIssueOfAnItemCountsAsAKeyOfItsText) {
+  const auto create = [this](std::string text, std::string issue) {
+    CreateItem request;
+    request.text = std::move(text);
+    request.linear_issue = std::move(issue);
+    return machine_.items().create(request);
+  };
+  const std::string id =
+      must(create("Environment variables of the mail relay must be checked", "OD-692")).id;
+  EXPECT_TRUE(fails(create("OD-692: check the environment variables, the relay is down", ""),
+                    ErrorCode::kConflict, {id}));
+  EXPECT_TRUE(fails(create("Check the environment variables, the relay is down",
+                           "https://linear.app/od/issue/od-692/relay"),
+                    ErrorCode::kConflict, {id}));
+  must(create("Check the environment variables, the relay is down", ""));
+  must(create("The mail relay: check environment variables", "OD-693"));
+  machine_.start();
+  const ClosedSession closed = machine_.close(
+      R"({"open_threads":["OD-692: environment variables of the relay: check after restart"]})");
+  EXPECT_EQ(closed.created, 0u) << "a closing session compares likewise";
+}
+
 TEST_F(WorkItemsTest, AProblemThatComesBackIsOpenEvenIfAnotherClockWasAhead) {
   machine_.write(
       R"([{"id":"t-1","text":"Leak","status":"resolved","created_at":"2026-01-01T00:00:00.000Z",)"
@@ -187,6 +242,17 @@ TEST_F(WorkItemsTest, ATextIsLookedForInOpenItemsOnly) {
   EXPECT_TRUE(fails(resolve_text("ship"), ErrorCode::kNotFound));
 }
 
+TEST_F(WorkItemsTest, ATextIsLookedForInTheProjectOfTheSession) {
+  const std::string other = machine_.create("Fix the login page").id;
+  machine_.start("billing");
+  const std::string own = machine_.create("Show invoices after the login").id;
+  EXPECT_EQ(must(resolve_text("LOGIN")).id, own) << "one of them is listed";
+  EXPECT_TRUE(fails(resolve_text("login"), ErrorCode::kNotFound, {"billing", other}));
+  EXPECT_EQ(must(machine_.items().show(other)).item.status, ItemStatus::kOpen);
+  machine_.close();
+  EXPECT_EQ(must(resolve_text("login")).id, other) << "without a session, in all projects";
+}
+
 TEST_F(WorkItemsTest, UnknownAndMalformedIdsAreErrors) {
   EXPECT_TRUE(fails(machine_.try_resolve("t-00000000"), ErrorCode::kNotFound, {"t-00000000"}));
   EXPECT_TRUE(fails(machine_.try_resolve("nonsense"), ErrorCode::kInvalid, {"nonsense"}));
@@ -214,6 +280,33 @@ TEST_F(WorkItemsTest, ANoteThatNamesAnOriginalResolvesItAsWell) {
   EXPECT_THAT(also, IsEmpty());
 }
 
+TEST_F(WorkItemsTest, ANoteResolvesAnOriginalOnlyIfItCallsTheItemItsDuplicate) {
+  std::vector<std::string> texts = {
+      "Retry the upload", "Parse dates",     "Paint the door",   "Call the bank",
+      "Grease hinges",    "Mow the lawn",    "Water the plants", "Feed the cat",
+      "Bake bread",       "Sweep the floor", "Sharpen pencils",  "Write a poem",
+      "Fix the roof",     "Buy milk",        "Wash the car",     "Learn Finnish"};
+  const auto resolves = [&](const std::string& before) {
+    const std::string other = machine_.create(texts.back()).id;
+    texts.pop_back();
+    ResolveItem request;
+    request.id = machine_.create(texts.back()).id;
+    texts.pop_back();
+    request.resolution_note = before + " " + other;
+    std::vector<WorkItem> also;
+    must(machine_.items().resolve(request, &also));
+    return !also.empty();
+  };
+  for (const char* note : {"Duplicate of", "Resolved: duplicate of", "closed as a duplicate of",
+                           "It is a duplicate of"}) {
+    EXPECT_TRUE(resolves(note)) << note;
+  }
+  for (const char* note : {"Fixed separately, this is not a duplicate of", "Not a duplicate of",
+                           "t-c was the duplicate of", "Isn't a duplicate of"}) {
+    EXPECT_FALSE(resolves(note)) << note;
+  }
+}
+
 TEST_F(WorkItemsTest, APositionSelectsAmongOpenItemsAsListed) {
   machine_.resolve(machine_.create("Resolved").id);
   clock_.advance(milliseconds(1));
@@ -227,6 +320,13 @@ TEST_F(WorkItemsTest, APositionSelectsAmongOpenItemsAsListed) {
   EXPECT_EQ(must(resolve_text("#1187")).id, numbered) << "there is no item of that position";
 }
 
+TEST_F(WorkItemsTest, APositionIsThatOfTheFileWhereEntriesHaveNoTime) {
+  machine_.write(R"(["Zebra","Apple","Mango"])");
+  EXPECT_THAT(machine_.texts(), ElementsAre("Zebra", "Apple", "Mango"));
+  EXPECT_EQ(machine_.resolve("#2").text, "Apple");
+  EXPECT_THAT(machine_.texts(), ElementsAre("Zebra", "Mango")) << "also after it was saved";
+}
+
 TEST_F(WorkItemsTest, AnItemOfTheSharedStoreIsResolvedBeforeTheNextStart) {
   Machine there(*store_, clock_, ids_, "there");
   there.start();
@@ -237,6 +337,14 @@ TEST_F(WorkItemsTest, AnItemOfTheSharedStoreIsResolvedBeforeTheNextStart) {
   EXPECT_EQ(must(resolve_text("by its text")).status, ItemStatus::kResolved);
   EXPECT_EQ(list().total_resolved, 2u);
   EXPECT_TRUE(fails(machine_.try_resolve("t-00000000"), ErrorCode::kNotFound));
+}
+
+TEST_F(WorkItemsTest, AnItemThatIsElsewhereIsNotFoundButItsProjectIsNamed) {
+  Machine there(*store_, clock_, ids_, "there");
+  there.start("billing");
+  const std::string id = there.create("In a session that is open").id;
+  EXPECT_TRUE(fails(machine_.try_resolve(id), ErrorCode::kNotFound, {id, "billing"}));
+  EXPECT_TRUE(fails(machine_.try_resolve("t-00000000"), ErrorCode::kNotFound, {"there is no"}));
 }
 
 TEST_F(WorkItemsTest, AnImportedTextThatNearlyRepeatsAnItemBecomesItsNote) {

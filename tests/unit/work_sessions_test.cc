@@ -243,6 +243,16 @@ TEST_P(WorkSessionsTest, SessionsOfOtherProjectsAreNotCarried) {
   EXPECT_THAT(b_.close().session.items, IsEmpty());
 }
 
+TEST_P(WorkSessionsTest, AStartTellsOfItemsThatNobodyGaveAProject) {
+  a_.write(R"(["Of another program",{"id":"t-1","text":"Done","status":"resolved"}])");
+  const StartedSession started = a_.start("billing");
+  EXPECT_THAT(texts(started), IsEmpty());
+  EXPECT_THAT(started.warnings, ElementsAre(AllOf(HasSubstr("1 open"), HasSubstr("skein"))));
+  const StartedSession own = a_.start();
+  EXPECT_THAT(own.warnings, IsEmpty());
+  EXPECT_THAT(texts(own), ElementsAre("Of another program"));
+}
+
 TEST_P(WorkSessionsTest, ProjectStateIsExtractedAndNotListed) {
   a_.start();
   a_.close(R"({"open_threads":["PROJECT STATE: Old: OD-1done"]})");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "support/expect.h"
 #include "support/temp_dir.h"
@@ -51,6 +52,15 @@ TEST_F(EmbeddedWorkspace, KeepsWhatWasSaidForTheNextWhoOpensIt) {
 TEST_F(EmbeddedWorkspace, RefusesAgentsThatAreNotThere) {
   const auto workspace = must(Workspace::open(folder()));
   EXPECT_TRUE(fails(workspace->run("nobody", "Hello"), ErrorCode::kNotFound, {"nobody"}));
+}
+
+TEST_F(EmbeddedWorkspace, ReportsSettingsThatHaveNoEffect) {
+  std::filesystem::create_directories(folder_.path() / ".skein");
+  std::ofstream(folder_.path() / ".skein/config.json") << R"({"embedder":"minilm","server":{}})";
+  std::string log;
+  must(Workspace::open(folder(), {.log = [&](std::string_view line) { log += line; }}));
+  EXPECT_THAT(
+      log, testing::AllOf(testing::HasSubstr("\"embedder\""), testing::HasSubstr("not trusted")));
 }
 
 }  // namespace

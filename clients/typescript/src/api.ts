@@ -131,6 +131,7 @@ export interface ItemDetails {
   source_session?: string;
   resolved_by_session?: string;
   resolution_note?: string;
+  linear_issue?: string;
   project: string;
   /** 0 to 1; emerging, active, cooling or dormant */
   vitality: {
@@ -321,6 +322,45 @@ export interface RefusedAppend {
     code: string;
     message: string;
   };
+}
+
+export interface ResolvedItem {
+  id: string;
+  text: string;
+  status: "open" | "resolved";
+  created_at: string;
+  resolved_at?: string;
+  source_session?: string;
+  resolved_by_session?: string;
+  resolution_note?: string;
+  linear_issue?: string;
+  project: string;
+  /** 0 to 1; emerging, active, cooling or dormant */
+  vitality: {
+    value: number;
+    state: string;
+  };
+  opened_by: {
+    session?: string;
+    thread?: string;
+    thread_is_gone?: boolean;
+    run?: string;
+    checkpoint?: string;
+    commit?: string;
+    [other: string]: unknown;
+  };
+  closed_by?: {
+    session?: string;
+    thread?: string;
+    thread_is_gone?: boolean;
+    run?: string;
+    checkpoint?: string;
+    commit?: string;
+    [other: string]: unknown;
+  };
+  /** Items that the resolution note calls duplicates: "Duplicate of t-…" */
+  also_resolved?: WorkItem[];
+  [other: string]: unknown;
 }
 
 export interface ResultEvent {
@@ -665,6 +705,7 @@ export interface WorkItem {
   source_session?: string;
   resolved_by_session?: string;
   resolution_note?: string;
+  linear_issue?: string;
   [other: string]: unknown;
 }
 
@@ -884,6 +925,8 @@ export abstract class Operations {
       project?: string;
       session_id?: string;
       allow_duplicate?: boolean;
+      /** The key of the issue that it is about */
+      linear_issue?: string;
       /** What opened it */
       thread?: string;
       run?: string;
@@ -910,7 +953,7 @@ export abstract class Operations {
       commit?: string;
     },
     options: CallOptions = {},
-  ): Promise<ItemDetails> {
+  ): Promise<ResolvedItem> {
     return this.send({ method: "POST", path: `/v1/items/resolve`, body }, options);
   }
 
@@ -936,7 +979,7 @@ export abstract class Operations {
       commit?: string;
     } = {},
     options: CallOptions = {},
-  ): Promise<ItemDetails> {
+  ): Promise<ResolvedItem> {
     return this.send({ method: "POST", path: `/v1/items/${encodeURIComponent(item_id)}/resolve`, body }, options);
   }
 
@@ -1115,6 +1158,15 @@ export abstract class Operations {
     return this.send({ method: "POST", path: `/v1/sessions`, body, headers: { "Idempotency-Key": options.idempotencyKey } }, options);
   }
 
+  /** End the working sessions that began more than 24 hours ago. Belongs to the workspace: keys that are bound to agents are refused (403). Needs the right `write`. */
+  closeStaleSessions(
+    options: CallOptions = {},
+  ): Promise<{
+    closed: WorkSession[];
+  }> {
+    return this.send({ method: "POST", path: `/v1/sessions/close-stale` }, options);
+  }
+
   /** A working session. Belongs to the workspace: keys that are bound to agents are refused (403). Needs the right `read`. */
   getSession(
     session_id: string,
@@ -1156,7 +1208,7 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/tasks`, query }, options);
   }
 
-  /** Give an agent something to do, in a thread of its own. Starts nothing yet. Needs the right `write`. */
+  /** Create a task, with a thread of its own. Starts nothing yet. Needs the right `write`. */
   createTask(
     body: {
       agentId: string;
@@ -1220,7 +1272,7 @@ export abstract class Operations {
     return this.send({ method: "POST", path: `/v1/tasks/${encodeURIComponent(task_id)}/cancel` }, options);
   }
 
-  /** Say that a task is done, and close its thread. A run that ends well does not complete its task. Needs the right `write`. */
+  /** Complete a task, and close its thread. A run that ends well does not complete its task. Needs the right `write`. */
   completeTask(
     task_id: string,
     body: {
@@ -1539,7 +1591,7 @@ export abstract class Operations {
     return this.send({ method: "GET", path: `/v1/triggers`, query }, options);
   }
 
-  /** Run an agent at times of the clock, each time in a new thread. Needs the right `write`. */
+  /** Run an agent on a schedule, each time in a new thread. Needs the right `write`. */
   addTrigger(
     body: {
       agentId: string;

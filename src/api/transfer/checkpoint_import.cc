@@ -5,6 +5,7 @@
 #include "api/checkpoints.h"
 #include "api/transfer/folders/source_folder.h"
 #include "core/file.h"
+#include "core/quote.h"
 #include "core/try.h"
 #include "skein/limits.h"
 #include "work/checkpoint_folder.h"
@@ -52,8 +53,7 @@ class Importer {
   Result<CheckpointImportSummary> run(const std::vector<Source>& sources) {
     for (const Source& source : sources) {
       if (const auto inside = folder_.resolve(source.folder); !inside) {
-        ++summary_.unreadable;
-        tell(folder_.at(source.folder), inside.error().message);
+        tell_unreadable(folder_.at(source.folder), inside.error().message);
         continue;
       }
       for (const std::string& name : folder_.names(source.folder)) {
@@ -80,8 +80,7 @@ class Importer {
     auto file =
         text ? contents(source, id, std::move(**text), written) : tl::unexpected(text.error());
     if (!file) {
-      ++summary_.unreadable;
-      tell(path, file.error().message);
+      tell_unreadable(path, file.error().message);
       return {};
     }
     return put(path, target_ + "/" + file->name, file->bytes);
@@ -111,19 +110,39 @@ class Importer {
       ++summary_.present;
       return {};
     }
+    SKEIN_ASSIGN(bool there, compare(from, path, bytes));
+    if (there) return {};
+    if (!options_.dry_run) {
+      SKEIN_TRY(make_folders(target_, flusher_));
+      SKEIN_ASSIGN(const bool made, create_file(path, bytes, flusher_));
+      if (!made) {  // another program was faster
+        SKEIN_ASSIGN(there, compare(from, path, bytes));
+        if (!there) tell_unreadable(from, quote(path) + " appears and disappears; import again");
+        return {};
+      }
+    }
+    ++summary_.imported;
+    return {};
+  }
+
+  // Counts the checkpoint if there is something of its name. False: there is nothing.
+  Result<bool> compare(const fs::path& from, const std::string& path, const std::string& bytes) {
     SKEIN_ASSIGN(const auto there, read_file(path, limits::kMaxCheckpointBytes));
     if (there) {
       ++(*there == bytes ? summary_.present : summary_.conflicts);
       if (*there != bytes) tell(from, "is there with another content; left as it is");
-      return {};
+      return true;
     }
-    if (!options_.dry_run) {
-      SKEIN_TRY(make_folders(target_, flusher_));
-      SKEIN_ASSIGN(const bool made, create_file(path, bytes, flusher_));
-      if (!made) return put(from, path, bytes);
-    }
-    ++summary_.imported;
-    return {};
+    std::error_code none;
+    const fs::file_type type = fs::symlink_status(path, none).type();
+    if (type == fs::file_type::not_found || type == fs::file_type::regular) return false;
+    tell_unreadable(from, quote(path) + " is in its place and is not a regular file; move it away");
+    return true;
+  }
+
+  void tell_unreadable(const fs::path& path, const std::string& message) {
+    ++summary_.unreadable;
+    tell(path, message);
   }
 
   void tell(const fs::path& path, const std::string& message) const {

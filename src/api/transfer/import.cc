@@ -58,7 +58,9 @@ class Importer {
   Result<void> tell(const std::filesystem::path& path, const Error& error);
   void adjust_pins(Source& source);
   void drop_foreign_session(Source& source) const;
-  void bind_to_task(Source& source) const;
+  // The id here of the task that the source names; null: none, or one that is not known.
+  const std::string* task_of(const Source& source) const;
+  Result<void> bind_stored(const Source& source, const Manifest& stored);
 
   Store& store_;
   const ImportOptions& options_;
@@ -180,17 +182,28 @@ void Importer::drop_foreign_session(Source& source) const {
   session.reset();
 }
 
-void Importer::bind_to_task(Source& source) const {
-  std::optional<std::string>& task = source.manifest.task_id;
-  if (!task || options_.task_ids == nullptr) return;
+const std::string* Importer::task_of(const Source& source) const {
+  const std::optional<std::string>& task = source.manifest.task_id;
+  if (!task || options_.task_ids == nullptr) return nullptr;
   const auto known = options_.task_ids->find(*task);
-  if (known != options_.task_ids->end()) task = known->second;
+  return known == options_.task_ids->end() ? nullptr : &known->second;
+}
+
+// A thread that was imported without its tasks still has the task's id of there.
+Result<void> Importer::bind_stored(const Source& source, const Manifest& stored) {
+  const std::string* const task = task_of(source);
+  if (task == nullptr || options_.dry_run || stored.task_id != source.manifest.task_id) return {};
+  SKEIN_TRY(store_.update(stored.id, ManifestPatch().task_id(*task), {}));
+  return {};
 }
 
 Result<void> Importer::import_thread(Source& source) {
   SKEIN_ASSIGN(const auto stored, store_.get(source.manifest.id));
-  if (stored) return extend(source, *stored);
-  bind_to_task(source);
+  if (stored) {
+    SKEIN_TRY(bind_stored(source, *stored));
+    return extend(source, *stored);
+  }
+  if (const std::string* const task = task_of(source)) source.manifest.task_id = *task;
   adjust_pins(source);
   drop_foreign_session(source);
   if (options_.redactor != nullptr) {

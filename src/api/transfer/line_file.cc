@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -31,8 +32,14 @@ LineFile::LineFile(std::filesystem::path path, Fd fd)
       buffer_(std::make_unique<LineBuffer>(2 * limits::kMaxEventBytes)) {}
 
 Result<LineFile> LineFile::open(const std::filesystem::path& path) {
-  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  // A pipe must make nobody wait for its other end.
+  Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (!fd.is_open()) return tl::unexpected(file_error(path, "opened"));
+  struct stat st{};
+  if (::fstat(fd.get(), &st) != 0) return tl::unexpected(file_error(path, "opened"));
+  if (!S_ISREG(st.st_mode)) {
+    return fail(ErrorCode::kDamaged, path.string() + ": is not a regular file");
+  }
   return LineFile(path, std::move(fd));
 }
 

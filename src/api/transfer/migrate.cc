@@ -66,6 +66,9 @@ Result<void> for_each_page(Store& store,
   return {};
 }
 
+// Not copied: the author of the source store may know the key. Skein makes a new one.
+constexpr std::string_view kSealingKeys = "mcp_keys";
+
 // The feed names every record that there is.
 Result<std::set<std::string>> collections_of(Store& store) {
   std::set<std::string> names;
@@ -74,7 +77,8 @@ Result<std::set<std::string>> collections_of(Store& store) {
     SKEIN_ASSIGN(ChangeBatch batch,
                  store.changes(cursor, limits::kMaxChanges, std::chrono::milliseconds(0)));
     for (Change& change : batch.changes) {
-      if (change.kind == ChangeKind::kRecordWritten) names.insert(std::move(change.collection));
+      if (change.kind != ChangeKind::kRecordWritten || change.collection == kSealingKeys) continue;
+      names.insert(std::move(change.collection));
     }
     if (batch.changes.empty()) return names;
     cursor = std::move(batch.cursor);

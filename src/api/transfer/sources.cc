@@ -143,6 +143,9 @@ Result<std::vector<fs::path>> find_thread_files(const fs::path& path,
   if (!fs::exists(status)) {
     return fail(ErrorCode::kNotFound, "there is no " + path.string());
   }
+  if (!fs::is_directory(status) && !fs::is_regular_file(status)) {
+    return fail(ErrorCode::kInvalid, path.string() + ": is neither a regular file nor a folder");
+  }
   if (!fs::is_directory(status)) return std::vector<fs::path>{path};
 
   Finder finder(path, left_out);

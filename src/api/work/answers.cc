@@ -134,13 +134,22 @@ std::string list_threads_answer(const ItemListing& listing, const Stopwatch& wat
       .str();
 }
 
+namespace {
+
+// Items that a resolution note called duplicates.
+void add_also_resolved(JsonObject& object, const std::vector<WorkItem>& also_resolved) {
+  std::vector<std::string> also;
+  for (const WorkItem& other : also_resolved) also.push_back(to_json(other));
+  if (!also.empty()) object.add_json("also_resolved", json_array_of(also));
+}
+
+}  // namespace
+
 std::string resolve_thread_answer(const WorkItem& item, const std::vector<WorkItem>& also_resolved,
                                   const Stopwatch& watch) {
   JsonObject object;
   object.add("success", true).add_json("resolved_thread", to_json(item));
-  std::vector<std::string> also;
-  for (const WorkItem& other : also_resolved) also.push_back(to_json(other));
-  if (!also.empty()) object.add_json("also_resolved", json_array_of(also));
+  add_also_resolved(object, also_resolved);
   return object.add_json("performance", performance(watch)).str();
 }
 
@@ -171,9 +180,11 @@ Result<std::string> show_item_answer(Store& store, const ListedItem& listed) {
   return object.str();
 }
 
-Result<std::string> item_json(Store& store, const ListedItem& listed) {
+Result<std::string> item_json(Store& store, const ListedItem& listed,
+                              const std::vector<WorkItem>& also_resolved) {
   JsonObject details;
   SKEIN_TRY(add_details(details, store, listed));
+  add_also_resolved(details, also_resolved);
   std::string json = to_json(listed.item);
   json.back() = ',';
   return json + details.str().substr(1);
@@ -221,6 +232,12 @@ std::string session_close_answer(const ClosedSession& closed, const Stopwatch& w
   object.add("resolved", std::uint64_t{closed.resolved});
   object.add_json("warnings", texts_json(closed.warnings));
   return object.add_json("performance", performance(watch)).str();
+}
+
+std::string closed_sessions_answer(const std::vector<ClosedSession>& closed) {
+  std::vector<std::string> sessions;
+  for (const ClosedSession& one : closed) sessions.push_back(session_json(one.session));
+  return JsonObject().add_json("closed", json_array_of(sessions)).str();
 }
 
 }  // namespace skein

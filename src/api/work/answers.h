@@ -25,12 +25,14 @@ std::string resolve_thread_answer(const WorkItem& item, const std::vector<WorkIt
                                   const Stopwatch& watch);
 std::string session_start_answer(const StartedSession& started, const Stopwatch& watch);
 std::string session_close_answer(const ClosedSession& closed, const Stopwatch& watch);
+std::string closed_sessions_answer(const std::vector<ClosedSession>& closed);
 
 // An item with its project, vitality and links. A link to a thread that was deleted says so.
 Result<std::string> show_item_answer(Store& store, const ListedItem& listed);
 // The same as one object: the item's own fields, and "project", "vitality", "opened_by",
-// "closed_by".
-Result<std::string> item_json(Store& store, const ListedItem& listed);
+// "closed_by"; "also_resolved", if other items were resolved with it.
+Result<std::string> item_json(Store& store, const ListedItem& listed,
+                              const std::vector<WorkItem>& also_resolved = {});
 Result<std::string> show_item_text(Store& store, const ListedItem& listed);
 
 std::string work_session_json(const WorkSession& session);

@@ -32,6 +32,7 @@ Result<std::string> show_item_text(Store& store, const ListedItem& listed) {
   std::string out = fmt::format("{}  {}\n{}\n", item.id, to_string(item.status), item.text);
   for (const std::string& note : notes_of(item)) out += fmt::format("also          {}\n", note);
   out += fmt::format("project       {}\n", details.project);
+  if (!item.linear_issue.empty()) out += fmt::format("issue         {}\n", item.linear_issue);
   out += fmt::format("vitality      {:.2f} {}\n", details.vitality.value, details.vitality.word);
   out += fmt::format("opened        {}\n", item.created_at.str());
   SKEIN_ASSIGN(const std::string opener, links_text(store, details.opened_by, item.source_session));

@@ -5,6 +5,7 @@
 #include "api/work/answers.h"
 #include "core/json.h"
 #include "core/quotation.h"
+#include "core/text.h"
 
 namespace skein {
 namespace {
@@ -15,11 +16,7 @@ constexpr std::size_t kMostValues = 10;
 // On one line, cut between characters.
 std::string line_of(std::string_view text, std::size_t max_bytes = kLineBytes) {
   const bool cut = text.size() > max_bytes;
-  if (cut) {
-    while (max_bytes > 0 && (text[max_bytes] & 0xC0) == 0x80) --max_bytes;
-    text = text.substr(0, max_bytes);
-  }
-  std::string line(text);
+  std::string line(beginning(text, max_bytes));
   std::replace_if(
       line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
   return cut ? line + "…" : line;
@@ -48,8 +45,8 @@ void add_items(std::string& out, const StartedSession& started) {
                        listed.details->vitality.word, day_of(listed.item.created_at));
   }
   if (started.total_open > started.open_items.size()) {
-    out +=
-        fmt::format("- {} more: skein item list\n", started.total_open - started.open_items.size());
+    out += fmt::format("- {} more: list_threads, or skein item list\n",
+                       started.total_open - started.open_items.size());
   }
 }
 

@@ -1,4 +1,4 @@
-// Crons are triggers: an agent that is told something at times of the clock, in a new thread.
+// Crons are triggers: an agent that runs on a schedule, in a new thread each time.
 #include <fmt/format.h>
 
 #include <utility>

@@ -12,8 +12,6 @@
 namespace skein::http::v1 {
 namespace {
 
-std::optional<RawJson> as_it_is(RawJson value) { return value; }
-
 std::optional<MemoryType> memory_type_of(std::string_view word) {
   for (const MemoryType type :
        {MemoryType::kConversationTurn, MemoryType::kToolResult, MemoryType::kIntermediateResult,
@@ -40,7 +38,7 @@ std::optional<std::string> text_in(JsonFields& fields, std::string_view name) {
 }
 
 Json json_in(JsonFields& fields, std::string_view name) {
-  const auto value = fields.take(name, as_it_is);
+  const auto value = fields.take(name, any_json);
   return value ? Json::trusted(std::string(*value)) : Json();
 }
 

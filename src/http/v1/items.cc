@@ -18,9 +18,10 @@ ItemLinks links_in(JsonFields& fields) {
           .commit = text_in(fields, "commit").value_or("")};
 }
 
-Reply item_response(Service& service, int status, std::string_view id) {
+Reply item_response(Service& service, int status, std::string_view id,
+                    const std::vector<WorkItem>& also_resolved = {}) {
   SKEIN_ASSIGN_OR_REFUSE(const ListedItem listed, service.items().show(id));
-  SKEIN_ASSIGN_OR_REFUSE(std::string json, item_json(service.store(), listed));
+  SKEIN_ASSIGN_OR_REFUSE(std::string json, item_json(service.store(), listed, also_resolved));
   Response response = json_response(status, std::move(json));
   if (status == 201) response.header("Location", "/v1/items/" + listed.item.id);
   return response;
@@ -59,6 +60,7 @@ Reply create_item(Service& service, Request& request) {
   wanted.project = text_in(fields, "project");
   wanted.session_id = text_in(fields, "session_id");
   wanted.allow_duplicate = fields.take_bool("allow_duplicate").value_or(false);
+  wanted.linear_issue = text_in(fields, "linear_issue").value_or("");
   wanted.opened_by = links_in(fields);
   SKEIN_ASSIGN_OR_REFUSE(const WorkItem item, service.items().create(wanted));
   return item_response(service, 201, item.id);
@@ -73,8 +75,9 @@ Reply resolve(Service& service, ResolveItem wanted, JsonFields& fields) {
   wanted.resolution_note = text_in(fields, "resolution_note");
   wanted.session_id = text_in(fields, "session_id");
   wanted.closed_by = links_in(fields);
-  SKEIN_ASSIGN_OR_REFUSE(const WorkItem item, service.items().resolve(wanted));
-  return item_response(service, 200, item.id);
+  std::vector<WorkItem> also_resolved;
+  SKEIN_ASSIGN_OR_REFUSE(const WorkItem item, service.items().resolve(wanted, &also_resolved));
+  return item_response(service, 200, item.id, also_resolved);
 }
 
 Reply resolve_item(Service& service, Request& request) {
@@ -93,7 +96,7 @@ Reply resolve_by_text(Service& service, Request& request) {
 }
 
 std::vector<Member> resolution_members() {
-  return {may("resolution_note", text(limits::kMaxItemTextBytes)),
+  return {may("resolution_note", text(limits::kMaxItemTextChars)),
           may("session_id", some_text(limits::kMaxWorkSessionIdBytes),
               "Absent: the workspace's newest open working session"),
           may("thread", text(limits::kMaxLinkBytes), "What closed it"),
@@ -133,10 +136,12 @@ Route create_route() {
           .summary = "Note something that is open",
           .description = "One that says nearly the same as an open one of its project is 409.",
           .access = Access::kWrite,
-          .body = takes(object({must("text", some_text(limits::kMaxItemTextBytes)),
+          .body = takes(object({must("text", some_text(limits::kMaxItemTextChars)),
                                 may("project", some_text(limits::kMaxProjectBytes)),
                                 may("session_id", some_text(limits::kMaxWorkSessionIdBytes)),
                                 may("allow_duplicate", truth()),
+                                may("linear_issue", text(limits::kMaxLinkBytes),
+                                    "The key of the issue that it is about"),
                                 may("thread", text(limits::kMaxLinkBytes), "What opened it"),
                                 may("run", text(limits::kMaxLinkBytes)),
                                 may("checkpoint", text(limits::kMaxLinkBytes)),
@@ -167,10 +172,10 @@ std::vector<Route> item_routes() {
                       .summary = "Mark an item as done; again, it changes nothing",
                       .access = Access::kWrite,
                       .body = may_take(object(resolution_members())),
-                      .responses = {gives(200, "The item as it is now.", named("ItemDetails"))},
+                      .responses = {gives(200, "The item as it is now.", named("ResolvedItem"))},
                       .handler = resolve_item}));
   std::vector<Member> by_text = {
-      must("text_match", some_text(limits::kMaxItemTextBytes),
+      must("text_match", some_text(limits::kMaxItemTextChars),
            "Looked for in open items, without regard to case; it must be in one of them only")};
   for (Member& member : resolution_members()) by_text.push_back(std::move(member));
   routes.push_back(
@@ -181,7 +186,7 @@ std::vector<Route> item_routes() {
                       .summary = "Mark the item as done whose text matches",
                       .access = Access::kWrite,
                       .body = takes(object(by_text)),
-                      .responses = {gives(200, "The item as it is now.", named("ItemDetails"))},
+                      .responses = {gives(200, "The item as it is now.", named("ResolvedItem"))},
                       .handler = resolve_by_text}));
   return routes;
 }

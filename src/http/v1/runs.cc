@@ -249,7 +249,7 @@ std::vector<Route> run_routes() {
        .access = Access::kWrite,
        .agent = AgentOf::kRun,
        .body = takes(object(
-           {must("yes", truth()), may("note", text(limits::kMaxItemTextBytes), "Said with a no"),
+           {must("yes", truth()), may("note", text(limits::kMaxItemTextChars), "Said with a no"),
             may("calls", list(text(256), limits::kMaxToolCallsPerTurn), "Yes to these only"),
             may("resumed", whole(0),
                 "`resumed` of the run when it asked (0 if it has none): refused with 409 when it "

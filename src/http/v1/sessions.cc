@@ -54,6 +54,12 @@ Reply close_session(Service& service, Request& request) {
   return json_response(session_close_answer(closed, watch));
 }
 
+Reply close_stale_sessions(Service& service, Request&) {
+  const Timestamp before{service.clock().now().us - kStaleSessionUs};
+  SKEIN_ASSIGN_OR_REFUSE(const auto closed, service.sessions().close_unclosed(before));
+  return json_response(closed_sessions_answer(closed));
+}
+
 }  // namespace
 
 std::vector<Route> session_routes() {
@@ -103,12 +109,22 @@ std::vector<Route> session_routes() {
        .access = Access::kWrite,
        .body = may_take(record(
            {may("summary", text(limits::kMaxSessionNotesBytes)),
-            may("project_state", text(limits::kMaxItemTextBytes), "Becomes a PROJECT STATE: item"),
+            may("project_state", text(limits::kMaxItemTextChars), "Becomes a PROJECT STATE: item"),
             may("decisions", list(anything())), may("learnings", list(anything())),
             may("open_threads", list(anything(), kMaxClosingItems),
                 "What is open: texts, or items in any of the known formats")})),
        .responses = {gives(200, "The session as it ended.", named("ClosedSession"))},
        .handler = close_session}));
+  routes.push_back(
+      workspace_wide({.method = "POST",
+                      .path = "/v1/sessions/close-stale",
+                      .name = "closeStaleSessions",
+                      .tag = "sessions",
+                      .summary = "End the working sessions that began more than 24 hours ago",
+                      .access = Access::kWrite,
+                      .responses = {gives(200, "The sessions as they ended.",
+                                          object({must("closed", list(named("WorkSession")))}))},
+                      .handler = close_stale_sessions}));
   return routes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/task_steps.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quote.h"
@@ -26,19 +27,6 @@ Outcome<TaskInfo> seen_task(Service& service, const Request& request) {
   return refuse(404, "not_found", "there is no task " + quote(id));
 }
 
-std::vector<TaskStep> steps_in(JsonFields& fields) {
-  std::vector<TaskStep> steps;
-  const Json array = json_in(fields, "steps");
-  for (const RawJson element : json_elements(array.text())) {
-    JsonFields members(element);
-    TaskStep& step = steps.emplace_back();
-    step.title = text_in(members, "title").value_or("");
-    step.details = text_in(members, "details").value_or("");
-    step.done = members.take_bool("done").value_or(false);
-  }
-  return steps;
-}
-
 // Whose task it is a part of is seen too, or in the words for one that is not there.
 Outcome<void> check_parent(Service& service, const Request& request, const std::string& id) {
   if (id.empty()) return {};
@@ -55,7 +43,7 @@ Reply create_task(Service& service, Request& request) {
   wanted.text = text_in(fields, "text").value_or("");
   wanted.title = text_in(fields, "title").value_or("");
   wanted.owner = text_in(fields, "owner").value_or("");
-  wanted.steps = steps_in(fields);
+  wanted.steps = take_given_steps(fields);
   wanted.parent_id = text_in(fields, "parentTaskId").value_or("");
   if (const auto step = number_in(fields, "parentStep")) {
     wanted.parent_step = static_cast<std::size_t>(*step);
@@ -85,7 +73,7 @@ Reply list_tasks(Service& service, Request& request) {
   // Ids grow with time.
   std::sort(infos.begin(), infos.end(), [&](const TaskInfo& a, const TaskInfo& b) {
     if (query.which != WhichTasks::kEnded) return a.task.id > b.task.id;
-    return std::pair(a.task.ended_at(), a.task.id) > std::pair(b.task.ended_at(), b.task.id);
+    return std::pair(a.ended_at(), a.task.id) > std::pair(b.ended_at(), b.task.id);
   });
   if (infos.size() > limit) infos.resize(limit);
   std::vector<std::string> tasks;
@@ -119,7 +107,7 @@ Reply update_task(Service& service, Request& request) {
     SKEIN_TRY_OR_REFUSE(check_sees(request, *change.owner));
   }
   JsonFields named = body_of(request);
-  if (!json_in(named, "steps").empty()) change.steps = steps_in(fields);
+  if (!json_in(named, "steps").empty()) change.steps = take_given_steps(fields);
   SKEIN_ASSIGN_OR_REFUSE(const TaskInfo updated, service.tasks().update(info.task.id, change));
   return json_response(to_json(updated));
 }
@@ -185,7 +173,7 @@ std::vector<Route> task_routes() {
                          .path = "/v1/tasks",
                          .name = "createTask",
                          .tag = "tasks",
-                         .summary = "Give an agent something to do, in a thread of its own",
+                         .summary = "Create a task, with a thread of its own",
                          .description = "Starts nothing yet.",
                          .access = Access::kWrite,
                          .agent = AgentOf::kHandler,
@@ -233,7 +221,7 @@ std::vector<Route> task_routes() {
        .path = "/v1/tasks/{task_id}/complete",
        .name = "completeTask",
        .tag = "tasks",
-       .summary = "Say that a task is done, and close its thread",
+       .summary = "Complete a task, and close its thread",
        .description = "A run that ends well does not complete its task.",
        .access = Access::kWrite,
        .agent = AgentOf::kHandler,

@@ -85,7 +85,7 @@ std::vector<Route> trigger_routes() {
             .path = "/v1/triggers",
             .name = "addTrigger",
             .tag = "triggers",
-            .summary = "Run an agent at times of the clock, each time in a new thread",
+            .summary = "Run an agent on a schedule, each time in a new thread",
             .access = Access::kWrite,
             .agent = AgentOf::kHandler,
             .body = takes(object(

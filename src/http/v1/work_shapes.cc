@@ -16,7 +16,8 @@ void add_items(NamedShapes& shapes) {
                                     may("resolved_at", time()),
                                     may("source_session", text()),
                                     may("resolved_by_session", text()),
-                                    may("resolution_note", text())};
+                                    may("resolution_note", text()),
+                                    may("linear_issue", text())};
   shapes.emplace_back("WorkItem", record(item));
   std::vector<Member> with_details = item;
   with_details.push_back(must("project", text()));
@@ -25,6 +26,10 @@ void add_items(NamedShapes& shapes) {
   with_details.push_back(must("opened_by", links()));
   with_details.push_back(may("closed_by", links()));
   shapes.emplace_back("ItemDetails", record(with_details));
+  with_details.push_back(
+      may("also_resolved", list(named("WorkItem")),
+          "Items that the resolution note calls duplicates: \"Duplicate of t-…\""));
+  shapes.emplace_back("ResolvedItem", record(with_details));
   shapes.emplace_back(
       "ItemList", object({must("items", list(named("ItemDetails"))), must("total_open", whole(0)),
                           must("total_resolved", whole(0))}));

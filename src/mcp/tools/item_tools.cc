@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "api/work/answers.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
@@ -44,8 +46,10 @@ std::string item_line(const WorkItem& item) {
 }
 
 std::string list_text(const ItemListing& listing) {
-  std::string text =
-      fmt::format("{} open, {} resolved.", listing.total_open, listing.total_resolved);
+  const std::string of_project =
+      listing.project ? " in project " + quoted_name(*listing.project) : std::string();
+  const std::string text = fmt::format("{} open, {} resolved{}.", listing.total_open,
+                                       listing.total_resolved, of_project);
   if (listing.items.empty()) return text + "\n";
   std::string lines;
   for (const ListedItem& listed : listing.items) lines += item_line(listed.item);
@@ -60,6 +64,7 @@ Tool create_tool(Workspace& workspace) {
     request.project = arguments.text("project");
     request.session_id = arguments.text("session_id");
     request.allow_duplicate = arguments.flag("allow_duplicate");
+    request.linear_issue = arguments.text_or("linear_issue", "");
     request.opened_by.thread = arguments.text_or("conversation_id", "");
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(const WorkItem item, workspace.items(*desk).create(request));
@@ -77,6 +82,7 @@ Tool create_tool(Workspace& workspace) {
                          project_parameter("default: that of the session"),
                          session_parameter(),
                          {.name = "allow_duplicate", .kind = Kind::kFlag},
+                         {.name = "linear_issue", .description = "its key, such as PROJ-123"},
                          {.name = "conversation_id", .description = "where it came up"}},
           .output_schema = output(R"("thread":)" + std::string(kItem), R"("thread")"),
           .run = plain(run)};
@@ -296,6 +302,19 @@ std::vector<Parameter> close_parameters() {
   return parameters;
 }
 
+// GitMem's agents write their payload to a file and call session_close without it. The file may be
+// that of another session, or have come with a repository: it is not read, but not ignored either.
+bool has_payload_file(Workspace& workspace) {
+  const auto file = std::filesystem::path(workspace.items_file()).parent_path();
+  std::error_code error;
+  return std::filesystem::exists(file / "closing-payload.json", error);
+}
+
+bool is_bare(const CloseSession& request) {
+  return request.summary.empty() && request.decisions.empty() && request.learnings.empty() &&
+         request.open_threads.empty() && request.project_state.empty();
+}
+
 Tool close_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
     const Stopwatch watch;
@@ -313,7 +332,13 @@ Tool close_tool(Workspace& workspace) {
         arguments, {"close_type", "closing_reflection", "task_completion", "human_corrections",
                     "linear_issue", "scars_to_record", "ceremony_duration_ms", "transcript_path"});
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
-    SKEIN_ASSIGN(const ClosedSession closed, workspace.sessions(*desk).close(request));
+    SKEIN_ASSIGN(ClosedSession closed, workspace.sessions(*desk).close(request));
+    if (is_bare(request) && has_payload_file(workspace)) {
+      closed.warnings.push_back(fmt::format(
+          ".gitmem/closing-payload.json is not read. To store what it says, call session_start "
+          "with session_id {}, then session_close with its members as arguments",
+          closed.session.id));
+    }
     return ToolAnswer{.text = close_text(closed),
                       .structured = stored_values(session_close_answer(closed, watch))};
   };

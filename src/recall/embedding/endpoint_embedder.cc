@@ -11,6 +11,7 @@
 #include "core/json_fields.h"
 #include "core/json_object.h"
 #include "core/quote.h"
+#include "core/text.h"
 #include "core/try.h"
 #include "core/url_host.h"
 #include "recall/embedding/checks.h"
@@ -30,11 +31,7 @@ constexpr milliseconds kLongestWait{30'000};
 
 // Endpoints refuse texts beyond their window, and empty ones. A token has at least one byte.
 std::string_view shortened(std::string_view text, std::size_t max_bytes) {
-  if (text.empty()) return " ";
-  if (text.size() <= max_bytes) return text;
-  std::size_t end = max_bytes;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
+  return text.empty() ? " " : beginning(text, max_bytes);
 }
 
 bool may_pass(int status) { return status == 429 || status >= 500; }

@@ -53,7 +53,8 @@ std::string cache_folder() {
 }
 
 // Whether the system would look for libraries in the folder that we are in, or below it. An element
-// that is empty means just that.
+// that is empty means just that. An absolute path of a library does not help: those that it needs
+// itself are looked up as well.
 bool libraries_come_from_here() {
   const std::string set = variable("LD_LIBRARY_PATH");
   if (set.empty()) return false;
@@ -118,11 +119,13 @@ Result<std::vector<std::string>> find_runtimes(const LocalEmbedderOptions& optio
   // The system's, or none: only loading it tells.
   std::erase_if(runtimes, [](const std::string& name) { return !OnnxSession::can_load(name); });
   if (!runtimes.empty()) return runtimes;
-  return fail(ErrorCode::kNotFound,
-              (unsafe ? "LD_LIBRARY_PATH has an element that is not an absolute path, so that the "
-                        "system's ONNX Runtime is not used, and there is none at "
-                      : "ONNX Runtime is neither a library of the system nor at ") +
-                  cached + ": tools/setup downloads it, or SKEIN_ONNXRUNTIME names the library");
+  return fail(
+      ErrorCode::kNotFound,
+      (unsafe ? "LD_LIBRARY_PATH has an element that is not an absolute path (an empty one, as "
+                "after a colon at its end, is the working folder), so that the system's "
+                "ONNX Runtime is not used until that element is removed, and there is none at "
+              : "ONNX Runtime is neither a library of the system nor at ") +
+          cached + ": tools/setup downloads it, or SKEIN_ONNXRUNTIME names the library");
 }
 
 Result<std::string> read_verified(const std::string& path, std::string_view sha256) {

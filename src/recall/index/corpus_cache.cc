@@ -30,14 +30,19 @@ class Loader {
   Loader(Database& db, LoadedCorpus& loaded, AgentsToLoad agents)
       : db_(db), loaded_(loaded), corpus_(loaded.corpus), agents_(std::move(agents)) {}
 
-  // Before the first message.
+  // Before the first message. What the agents say they have is not believed beyond what there is.
   Result<void> make_room() {
     SKEIN_ASSIGN(Query query,
-                 db_.query("SELECT sum(messages) FROM agents WHERE agent = ?1 OR agent IN "
+                 db_.query("SELECT max(0, min(total(messages), "
+                           "(SELECT ifnull(max(message), 0) FROM messages))) FROM agents WHERE "
+                           "agent = ?1 OR agent IN "
                            "(SELECT value FROM json_each(?2)) OR (?1 IS NULL AND ?2 IS NULL)"));
     query.bind(agents_.one, agents_.several);
     SKEIN_ASSIGN(const bool row, query.step());
-    if (row) corpus_.reserve(static_cast<std::size_t>(query.integer(0)));
+    if (row) {
+      corpus_.reserve(
+          std::min<std::size_t>(static_cast<std::size_t>(query.integer(0)), kMaxCorpusMessages));
+    }
     return {};
   }
 

@@ -22,6 +22,17 @@ Result<Database> open_connection(const std::string& path) {
   return db;
 }
 
+// They go on counting from what the file says.
+Result<void> check_counters(Database& db) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 53;
+  for (const char* name : {"generation", "next_message"}) {
+    SKEIN_ASSIGN(const std::int64_t number, index_number(db, name));
+    if (number >= 0 && number <= kMost) continue;
+    return fail(ErrorCode::kDamaged, db.path() + ": its " + name + " is " + std::to_string(number));
+  }
+  return {};
+}
+
 Result<void> remove_files(const std::string& path) {
   for (const char* ending : {"", "-wal", "-shm", "-journal"}) SKEIN_TRY(remove_file(path + ending));
   return {};
@@ -72,6 +83,7 @@ Result<std::unique_ptr<IndexFile>> IndexFile::open(const std::string& path) {
 Result<void> IndexFile::open_connections() {
   SKEIN_ASSIGN(writer_.database, open_connection(path_));
   SKEIN_TRY(prepare_index(*writer_.database));
+  SKEIN_TRY(check_counters(*writer_.database));
   if (path_.empty()) return {};
   SKEIN_ASSIGN(reader_.database, open_connection(path_));
   return {};

@@ -116,6 +116,7 @@ Result<bool> Indexer::note_removal(IndexWriting& writing, ThreadId thread, Index
   if (!row || row->state == ThreadState::kGone) return false;
   SKEIN_ASSIGN(const auto removed, remove_messages(writing, *row));
   counts.removed += removed;
+  counts.gone.insert(thread);
   row->state = ThreadState::kGone;
   row->target = row->covered = 0;
   row->changed = writing.generation();
@@ -185,12 +186,16 @@ Result<void> Indexer::remove_unseen(const std::optional<std::string>& agent,
   return commit(writing);
 }
 
-Result<void> Indexer::forget_thread(ThreadId thread, IndexCounts& counts) {
-  SKEIN_ASSIGN(const auto manifest, store_.get(thread));
-  if (manifest) return {};
+Result<void> Indexer::forget_threads(const std::vector<ThreadId>& threads, IndexCounts& counts) {
+  std::vector<ThreadId> gone;
+  for (const ThreadId thread : threads) {
+    SKEIN_ASSIGN(const auto manifest, store_.get(thread));
+    if (!manifest) gone.push_back(thread);
+  }
+  if (gone.empty()) return {};
   SKEIN_ASSIGN(IndexWriting writing, file_.write());
   SKEIN_TRY(names_.begin(writing.db()));
-  SKEIN_TRY(note_removal(writing, thread, counts));
+  for (const ThreadId thread : gone) SKEIN_TRY(note_removal(writing, thread, counts));
   return commit(writing);
 }
 

@@ -6,6 +6,7 @@
 #include <stop_token>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "recall/index/index_file.h"
@@ -17,10 +18,11 @@
 namespace skein {
 
 struct IndexCounts {
-  std::uint64_t added = 0;    // messages
-  std::uint64_t removed = 0;  // messages
-  std::uint64_t events = 0;   // looked at
-  std::uint64_t changes = 0;  // told by the feed
+  std::uint64_t added = 0;              // messages
+  std::uint64_t removed = 0;            // messages
+  std::uint64_t events = 0;             // looked at
+  std::uint64_t changes = 0;            // told by the feed
+  std::unordered_set<ThreadId> gone{};  // threads that were in the index and were removed
 };
 
 // First it is written down which threads have something new (from the feed, together with the
@@ -40,8 +42,8 @@ class Indexer {
   Result<bool> index_some(const std::optional<std::string>& agent, IndexCounts& counts);
   // The same for one thread, whether or not it was noted.
   Result<bool> index_thread(ThreadId thread, IndexCounts& counts);
-  // Takes the entries of a thread that the store no longer has out of the index.
-  Result<void> forget_thread(ThreadId thread, IndexCounts& counts);
+  // Removes the entries of those of these threads that the store no longer has.
+  Result<void> forget_threads(const std::vector<ThreadId>& threads, IndexCounts& counts);
 
  private:
   Result<void> index_batch(IndexWriting& writing, const std::vector<ThreadId>& threads,

@@ -4,6 +4,7 @@
 
 #include "core/checksum.h"
 #include "core/json_fields.h"
+#include "core/text.h"
 #include "core/try.h"
 
 namespace skein {
@@ -126,13 +127,15 @@ Result<std::unordered_map<Seq, std::uint32_t>> MessageWriter::shared_with_parent
   if (!row.parent || row.parent->thread == row.thread) return shared;
   SKEIN_ASSIGN(const auto parent, find_thread_row(writing_.db(), row.parent->thread));
   if (!parent || parent->state == ThreadState::kGone || parent->agent != row.agent) return shared;
-  SKEIN_TRY(store_.read(row.parent->thread, {.view = View::kPath}, [&](Event& event) {
+  const auto read = store_.read(row.parent->thread, {.view = View::kPath}, [&](Event& event) {
     if (event.seq > row.parent->seq) return false;
     if (const Message* message = recalled_message(event)) {
       shared.emplace(event.seq, fingerprint(*message));
     }
     return true;
-  }));
+  });
+  // A damaged parent holds up none of its forks: they are found by themselves.
+  if (!read && read.error().code != ErrorCode::kDamaged) return tl::unexpected(read.error());
   return shared;
 }
 
@@ -158,7 +161,9 @@ Result<void> MessageWriter::add(const ThreadRow& row, const Event& event, const 
                              (analysed.asks ? kAsksFlag : 0) |
                              static_cast<std::int64_t>(analysed.language) << kLanguageShift;
   const std::string terms = pack_terms(occurrences_);
-  SKEIN_ASSIGN(Query query, db.query("INSERT INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  // An index that was tampered with may have it already.
+  SKEIN_ASSIGN(Query query,
+               db.query("INSERT OR REPLACE INTO messages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   query.bind(writing_.new_message(), row.agent, row.thread.bits(), event.seq, event.timestamp.us,
              analysed.words, flags, speaker);
   query.bind_blob(9, terms);

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <unordered_map>
 #include <vector>
 
@@ -21,10 +20,22 @@ struct Removed {
   std::uint64_t others = 0;
 };
 
+// False: the line is of none of these threads, as far as its bytes tell without parsing it.
+bool may_be_of(std::string_view line, const std::unordered_set<ThreadId>& threads) {
+  constexpr std::string_view kMember = "\"threadId\"";
+  for (std::size_t at = line.find(kMember); at != line.npos; at = line.find(kMember, at)) {
+    at = line.find_first_not_of(" \t:\"", at + kMember.size());
+    if (at == line.npos) return false;
+    const auto id = ThreadId::parse(line.substr(at, line.find('"', at) - at));
+    if (id && threads.contains(*id)) return true;
+  }
+  return false;
+}
+
 // Which threads are gone, asked once for each.
 class GoneThreads {
  public:
-  explicit GoneThreads(Store& store) : store_(store) {}
+  GoneThreads(Store& store, const OrphanScope& scope) : store_(store), scope_(scope) {}
 
   bool is_gone(ThreadId thread) {
     const auto [known, first] = gone_.emplace(thread, false);
@@ -36,12 +47,14 @@ class GoneThreads {
     return known->second;
   }
   bool holds_for(const std::string& line) {
+    if (scope_.threads && !may_be_of(line, *scope_.threads)) return false;
     const auto thread = thread_of_vector_line(line);
-    return thread && is_gone(*thread);
+    return thread && (!scope_.threads || scope_.threads->contains(*thread)) && is_gone(*thread);
   }
 
  private:
   Store& store_;
+  const OrphanScope& scope_;
   std::unordered_map<ThreadId, bool> gone_;
 };
 
@@ -63,12 +76,13 @@ std::vector<std::string> agents_in(const std::string& folder,
   return agents;
 }
 
-bool has_orphans(const std::string& path, GoneThreads& gone) {
-  std::ifstream file(path, std::ios::binary);
-  for (std::string line; std::getline(file, line);) {
-    if (gone.holds_for(line)) return true;
-  }
-  return false;
+Result<bool> has_orphans(const std::string& path, GoneThreads& gone) {
+  bool found = false;
+  SKEIN_TRY(each_vector_line(path, [&](const std::string& line) -> Result<bool> {
+    found = gone.holds_for(line);
+    return !found;
+  }));
+  return found;
 }
 
 Result<Removed> rewrite_without(const std::string& path, GoneThreads& gone) {
@@ -77,16 +91,17 @@ Result<Removed> rewrite_without(const std::string& path, GoneThreads& gone) {
   {
     SKEIN_ASSIGN(const Fd fd, open_file(beside, O_WRONLY | O_APPEND | O_CREAT | O_TRUNC));
     LineAppender out(fd, beside);
-    std::ifstream file(path, std::ios::binary);
-    for (std::string line; std::getline(file, line);) {
-      if (line.empty()) continue;
+    SKEIN_TRY(each_vector_line(path, [&](const std::string& line) -> Result<bool> {
       if (!gone.holds_for(line)) {
         SKEIN_TRY(out.add(line + "\n"));
       } else {
         ++(is_own_vector_line(line) ? removed.ours : removed.others);
       }
-    }
+      return true;
+    }));
     SKEIN_TRY(out.flush());
+    // The vectors of other programs cannot be made again.
+    SKEIN_TRY(Flusher().data(fd, beside));
   }
   if (std::rename(beside.c_str(), path.c_str()) != 0) {
     return tl::unexpected(io_error("rename", beside, errno));
@@ -102,14 +117,15 @@ Result<std::int64_t> length_of(const std::string& path) {
 }  // namespace
 
 Result<std::uint64_t> remove_orphan_lines(Store& store, IndexFile& file, const std::string& folder,
-                                          const std::optional<std::string>& agent) {
-  if (folder.empty()) return 0;
+                                          const OrphanScope& scope) {
+  if (folder.empty() || (scope.threads && scope.threads->empty())) return 0;
   SKEIN_ASSIGN(const auto turn, file.embedding_turn());
-  GoneThreads gone(store);
+  GoneThreads gone(store, scope);
   std::uint64_t others = 0;
-  for (const std::string& name : agents_in(folder, agent)) {
+  for (const std::string& name : agents_in(folder, scope.agent)) {
     const std::string path = folder + "/" + name + "/embeddings.jsonl";
-    if (!has_orphans(path, gone)) continue;
+    SKEIN_ASSIGN(const bool found, has_orphans(path, gone));
+    if (!found) continue;
     SKEIN_ASSIGN(const std::int64_t before, length_of(path));
     SKEIN_ASSIGN(const Removed removed, rewrite_without(path, gone));
     SKEIN_ASSIGN(const std::int64_t after, length_of(path));

@@ -48,7 +48,7 @@ std::string quoted_name(std::string_view name) {
 Result<void> check_tables(Database& db) {
   SqliteSchema schema;
   schema.add(kTables);
-  return schema.check(db);
+  return schema.check(db, OtherTables::kRefused);
 }
 
 Result<void> set_format(Database& db) {

@@ -67,11 +67,12 @@ Result<std::vector<ThreadId>> threads_behind(Database& db, std::optional<std::in
 }
 
 Result<std::uint64_t> events_behind(Database& db, std::optional<std::int64_t> agent) {
-  SKEIN_ASSIGN(Query query,
-               db.query(agent ? "SELECT sum(target - min(covered, target)) FROM threads "
-                                "WHERE (covered < target OR state = 1) AND agent = ?1"
-                              : "SELECT sum(target - min(covered, target)) FROM threads "
-                                "WHERE covered < target OR state = 1"));
+  SKEIN_ASSIGN(
+      Query query,
+      db.query(agent ? "SELECT CAST(total(target - min(covered, target)) AS INTEGER) FROM threads "
+                       "WHERE (covered < target OR state = 1) AND agent = ?1"
+                     : "SELECT CAST(total(target - min(covered, target)) AS INTEGER) FROM threads "
+                       "WHERE covered < target OR state = 1"));
   if (agent) query.bind(*agent);
   SKEIN_ASSIGN(const bool row, query.step());
   return row ? static_cast<std::uint64_t>(query.integer(0)) : 0;

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include "core/text.h"
 #include "core/try.h"
 #include "recall/index/message_writer.h"
 #include "recall/index/names.h"

@@ -1,9 +1,13 @@
 #include "recall/index/vector_lines.h"
 
+#include <algorithm>
 #include <cmath>
+#include <filesystem>
 
+#include "core/file.h"
 #include "core/json_fields.h"
 #include "core/json_object.h"
+#include "core/line_buffer.h"
 #include "core/try.h"
 #include "recall/index/message_writer.h"
 #include "recall/vectors.h"
@@ -50,6 +54,46 @@ std::optional<ThreadId> thread_of_vector_line(std::string_view line) {
   if (!text) return std::nullopt;
   const auto id = ThreadId::parse(*text);
   return id ? std::optional(*id) : std::nullopt;
+}
+
+Result<void> each_vector_line(const std::string& path,
+                              const std::function<Result<bool>(const std::string& line)>& visit) {
+  constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+  constexpr std::size_t kPiece = std::size_t{256} << 10;
+  std::error_code error;
+  if (std::filesystem::is_symlink(path, error)) {
+    return fail(ErrorCode::kIo, path + " is a symbolic link; move it away, and its file here");
+  }
+  SKEIN_ASSIGN(const auto there, stat_file(path));
+  if (!there) return {};
+  SKEIN_ASSIGN(const Fd file, open_file(path, O_RDONLY));
+  SKEIN_ASSIGN(const FileStamp stamp, stat_open(file, path));
+  std::uint64_t offset = 0;
+  LineBuffer lines(kLongestLine);
+  LineBuffer::Line line;
+  std::size_t unfinished = 0;  // bytes since the last whole line
+  for (std::size_t got = kPiece; got == kPiece;) {
+    const auto left = std::min<std::uint64_t>(kPiece, stamp.size - offset);
+    SKEIN_ASSIGN(got, read_at(file, path, offset, lines.room(kPiece), left));
+    offset += got;
+    lines.fill(got);
+    unfinished += got;
+    if (got < kPiece) lines.end();
+    bool too_long = false;
+    while (!too_long && lines.next(line)) {
+      unfinished = 0;
+      too_long = line.too_long;
+      if (too_long || line.text.empty()) continue;
+      SKEIN_ASSIGN(const bool more, visit(std::string(line.text)));
+      if (!more) return {};
+    }
+    if (too_long || unfinished > kLongestLine) {
+      return fail(ErrorCode::kDamaged, path + ": a line is longer than " +
+                                           std::to_string(kLongestLine) +
+                                           " bytes, and is no vector. Remove it or the file");
+    }
+  }
+  return {};
 }
 
 Result<void> MessageCounter::count(ThreadId thread, const std::map<Seq, VectorEntry*>& entries) {

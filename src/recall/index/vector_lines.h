@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,6 +36,12 @@ bool is_own_vector_line(const std::string& line);
 
 // The thread that a line is about; nothing, if it names none.
 std::optional<ThreadId> thread_of_vector_line(std::string_view line);
+
+// Calls `visit` with each line that is not empty, until it answers false. A file that does not
+// exist has no lines, and neither has a link or what is no regular file; a line longer than any
+// vector is an error, so that no file takes all the memory.
+Result<void> each_vector_line(const std::string& path,
+                              const std::function<Result<bool>(const std::string& line)>& visit);
 
 // Fills in the index and text of messages. Goes on from where it was in a thread, so that a thread
 // that grows is not read from its beginning each time. Not thread-safe.

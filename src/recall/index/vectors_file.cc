@@ -4,12 +4,10 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
 
 #include "core/file.h"
-#include "core/line_buffer.h"
 #include "core/own_folder.h"
 #include "core/try.h"
 #include "recall/index/message_writer.h"
@@ -38,32 +36,10 @@ Result<std::int64_t> length_of(const std::string& path) {
 }
 
 Result<void> copy_foreign_lines(const std::string& path, LineAppender& out) {
-  constexpr std::size_t kLongestLine = std::size_t{16} << 20;
-  constexpr std::size_t kPiece = std::size_t{256} << 10;
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  std::ifstream old(path, std::ios::binary);
-  LineBuffer lines(kLongestLine);
-  LineBuffer::Line line;
-  for (std::size_t got = kPiece, without_line = 0; got == kPiece;) {
-    old.read(lines.room(kPiece), static_cast<std::streamsize>(kPiece));
-    got = static_cast<std::size_t>(old.gcount());
-    lines.fill(got);
-    without_line += got;
-    if (got < kPiece) lines.end();
-    while (lines.next(line)) {
-      without_line = 0;
-      if (line.too_long) break;
-      const std::string text(line.text);
-      if (!text.empty() && !is_own_vector_line(text)) SKEIN_TRY(out.add(text + "\n"));
-    }
-    if (line.too_long || without_line > kLongestLine) {
-      return fail(ErrorCode::kDamaged, path + ": a line is longer than " +
-                                           std::to_string(kLongestLine) +
-                                           " bytes, and is no vector. Remove it or the file");
-    }
-  }
-  return {};
+  return each_vector_line(path, [&](const std::string& line) -> Result<bool> {
+    if (!is_own_vector_line(line)) SKEIN_TRY(out.add(line + "\n"));
+    return true;
+  });
 }
 
 }  // namespace
@@ -157,6 +133,8 @@ Result<std::int64_t> VectorsFiles::rewrite(IndexReading& reading, std::int64_t a
     SKEIN_TRY(copy_foreign_lines(path, out));
     SKEIN_TRY(copy_index_lines(reading.db(), agent, model, out));
     SKEIN_TRY(out.flush());
+    // The vectors of other programs cannot be made again.
+    SKEIN_TRY(Flusher().data(fd, beside));
   }
   if (std::rename(beside.c_str(), path.c_str()) != 0) {
     return tl::unexpected(io_error("rename", beside, errno));

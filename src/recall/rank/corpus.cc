@@ -1,6 +1,16 @@
 #include "recall/rank/corpus.h"
 
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
 namespace skein {
+namespace {
+
+// Up to here counters by the number of a term are few, whatever the messages say.
+constexpr std::size_t kDenseTerms = 1'000'000;
+
+}  // namespace
 
 double Corpus::average_words() const {
   if (messages_ == 0) return 1;
@@ -44,7 +54,13 @@ void Corpus::reserve(std::size_t messages) {
 
 bool Corpus::add(const CorpusMessage& message) {
   if (size() >= kMaxCorpusMessages) return false;
-  if (!unpack_terms(message.terms, [](TermCount) {})) return false;
+  TermId highest = 0;
+  std::size_t terms = 0;
+  const bool readable = unpack_terms(message.terms, [&](TermCount term) {
+    highest = std::max(highest, term.term);
+    ++terms;
+  });
+  if (!readable) return false;
   const auto place = static_cast<Place>(size());
   const auto [found, is_new] = thread_numbers_.try_emplace(
       message.thread.bits(), static_cast<std::uint32_t>(threads_.size()));
@@ -64,19 +80,42 @@ bool Corpus::add(const CorpusMessage& message) {
   ++by_language_[static_cast<std::size_t>(message.language)];
   ++messages_;
   all_words_ += words_.back();
-  link(place);
 
   if (!is_built_) {
+    highest_waiting_ = std::max(highest_waiting_, highest);
+    terms_waiting_ += terms;
+    const Place last = threads_[found->second].last;
+    in_order_ = in_order_ && (last == kNowhere || seq_[last] <= seq_[place]);
+    if (in_order_) link(place);
     detail::put_number(waiting_, message.terms.size());
     waiting_ += message.terms;
     return true;
   }
+  link(place);
   unpack_terms(message.terms, [&](TermCount term) {
     recent_[term.term].push_back(pack(place, term.count));
     ++recent_size_;
   });
   if (recent_size_ > postings_.size() / 4 + 100'000) fold_recent();
   return true;
+}
+
+void Corpus::link_all() {
+  std::fill(before_.begin(), before_.end(), kNowhere);
+  std::fill(after_.begin(), after_.end(), kNowhere);
+  std::vector<Place> places(size());
+  std::iota(places.begin(), places.end(), Place{0});
+  std::sort(places.begin(), places.end(), [this](Place a, Place b) {
+    return std::tie(thread_[a], seq_[a], a) < std::tie(thread_[b], seq_[b], b);
+  });
+  Place last = kNowhere;
+  for (const Place place : places) {
+    if (last != kNowhere && thread_[last] == thread_[place]) {
+      before_[place] = last;
+      after_[last] = place;
+    }
+    threads_[thread_[place]].last = last = place;
+  }
 }
 
 void Corpus::link(Place place) {
@@ -109,6 +148,7 @@ void Corpus::remove(Place place) {
 
 void Corpus::build() {
   is_built_ = true;
+  if (!in_order_) link_all();
   const auto each_message = [this](auto each) {
     std::string_view rest = waiting_;
     for (Place place = 0; !rest.empty(); ++place) {
@@ -118,11 +158,9 @@ void Corpus::build() {
       rest.remove_prefix(bytes);
     }
   };
-  std::vector<std::uint32_t> counts;
-  each_message([&](Place, TermCount term) {
-    if (term.term >= counts.size()) counts.resize(term.term + std::size_t{1});
-    ++counts[term.term];
-  });
+  if (highest_waiting_ > kDenseTerms + 4 * terms_waiting_) return build_sparse(each_message);
+  std::vector<std::uint32_t> counts(highest_waiting_ + std::size_t{1});
+  each_message([&](Place, TermCount term) { ++counts[term.term]; });
   std::uint32_t total = 0;
   for (std::size_t term = 0; term < counts.size(); ++term) {
     if (counts[term] == 0) continue;
@@ -136,6 +174,24 @@ void Corpus::build() {
   each_message([&](Place place, TermCount term) {
     postings_[counts[term.term]++] = pack(place, term.count);
   });
+  waiting_ = {};
+}
+
+template <class EachMessage>
+void Corpus::build_sparse(const EachMessage& each_message) {
+  std::vector<std::pair<TermId, std::uint32_t>> found;
+  found.reserve(terms_waiting_);
+  each_message(
+      [&](Place place, TermCount term) { found.emplace_back(term.term, pack(place, term.count)); });
+  std::sort(found.begin(), found.end());
+  for (const auto& [term, posting] : found) {
+    if (built_terms_.empty() || built_terms_.back() != term) {
+      built_terms_.push_back(term);
+      starts_.push_back(static_cast<std::uint32_t>(postings_.size()));
+    }
+    postings_.push_back(posting);
+  }
+  starts_.push_back(static_cast<std::uint32_t>(postings_.size()));
   waiting_ = {};
 }
 

@@ -108,6 +108,12 @@ class Corpus {
     return place << kCountBits | std::min(count, 255U);
   }
 
+  // Where the numbers of terms are high and terms are few: of one agent of many, or in an index
+  // that was tampered with. Takes no memory for the numbers between.
+  template <class EachMessage>
+  void build_sparse(const EachMessage& each_message);
+  // All at once: an index that was tampered with can have the messages of a thread in any order.
+  void link_all();
   void link(Place place);
   std::span<const std::uint32_t> built(TermId term) const;
   void fold_recent();
@@ -132,6 +138,9 @@ class Corpus {
   // Postings: those of built_terms_[i] begin at starts_[i]. What was added since is in recent_.
   bool is_built_ = false;
   std::string waiting_;  // the terms of messages before build()
+  TermId highest_waiting_ = 0;
+  std::size_t terms_waiting_ = 0;
+  bool in_order_ = true;  // the messages of each thread, before build()
   std::vector<TermId> built_terms_;
   std::vector<std::uint32_t> starts_;
   std::vector<std::uint32_t> postings_;

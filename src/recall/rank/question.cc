@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "core/text.h"
 #include "core/try.h"
 
 namespace skein {

@@ -1,12 +1,8 @@
 #include "recall/text/analyzer.h"
 
-namespace skein {
+#include "core/text.h"
 
-std::string_view beginning(std::string_view text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (text[bytes] & 0xC0) == 0x80) --bytes;
-  return text.substr(0, bytes);
-}
+namespace skein {
 
 bool ends_with_question_mark(std::string_view text) {
   const std::size_t last = text.find_last_not_of(" \t\r\n\"')");

@@ -39,9 +39,6 @@ class Analyzer {
   std::vector<std::string_view> folded_;
 };
 
-// The beginning of the text, cut between characters.
-std::string_view beginning(std::string_view text, std::size_t bytes);
-
 bool ends_with_question_mark(std::string_view text);
 
 }  // namespace skein

@@ -38,6 +38,11 @@ std::optional<Seq> line_seq(std::string_view line) {
   return seq;
 }
 
+bool may_be_at(Seq claimed, std::uint64_t offset) {
+  constexpr Seq kMostLost = 1000;
+  return claimed <= kMostLost + offset / 2;
+}
+
 std::string_view without_cr(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;

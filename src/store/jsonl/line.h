@@ -16,6 +16,10 @@ std::optional<std::uint64_t> trailing_number(std::string_view line, std::string_
 // The position that a verified line claims.
 std::optional<Seq> line_seq(std::string_view line);
 
+// Whether a line at that offset of its file can have the position: each line before it takes two
+// bytes at least, and a file that lost lines got shorter. One line can claim any position.
+bool may_be_at(Seq claimed, std::uint64_t offset);
+
 // Without the carriage return of programs that write one.
 std::string_view without_cr(std::string_view line);
 bool is_blank(std::string_view text);

@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kPadding = JsonObjectReader::kPadding;
 constexpr std::size_t kFirstChunk = std::size_t{16} << 10;
 constexpr std::size_t kChunk = std::size_t{256} << 10;
+constexpr std::size_t kNoHole = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -53,7 +54,9 @@ Result<bool> LineReader::next(Raw& line) {
       return true;
     }
     searched = rest;
-    if (rest > longest_line_) return skip_overlong(line);
+    // No line of JSON has a NUL: it is a hole, which a file can have without taking room.
+    const bool hole = rest > kNoHole && start[rest - 1] == '\0';
+    if (rest > longest_line_ || hole) return skip_overlong(line);
     SKEIN_ASSIGN(const bool more, fill());
     if (!more) return false;
   }

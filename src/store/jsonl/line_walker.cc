@@ -8,8 +8,6 @@ namespace skein::jsonl {
 namespace {
 
 constexpr std::size_t kPadding = JsonObjectReader::kPadding;
-// More missing events than this are not believed: the number is nonsense, and lines are counted.
-constexpr Seq kWidestGap = 1'000'000;
 constexpr std::size_t kLongestRun = 10'000;
 
 bool is_json_object(std::string_view text) {
@@ -105,8 +103,9 @@ bool LineWalker::take_rest(Line& line) {
 // Gives the run of damaged lines its positions, now that it is known what follows it.
 void LineWalker::settle(const Line* good) {
   const Seq claimed = good == nullptr ? 0 : good->claimed;
-  const bool bounded = claimed >= next_seq_ && claimed - next_seq_ <= kWidestGap;
-  const Seq room = bounded ? claimed - next_seq_ : kWidestGap + kLongestRun;
+  // What is not believed is nonsense, and lines are counted.
+  const bool bounded = claimed >= next_seq_ && may_be_at(claimed, good->offset);
+  const Seq room = bounded ? claimed - next_seq_ : damaged_.size();
   for (Held& held : damaged_) {
     if (ready_.size() >= room) break;
     held.first = held.last = next_seq_++;

@@ -23,7 +23,8 @@ std::optional<Mark> last_verified(std::string_view window, std::uint64_t offset,
     const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
     const auto line = without_cr(window.substr(begin, end - begin));
     if (check_frame(line) == Frame::kVerified) {
-      if (const auto seq = line_seq(line)) return Mark{*seq, offset + begin};
+      const auto seq = line_seq(line);
+      if (seq && may_be_at(*seq, offset + begin)) return Mark{*seq, offset + begin};
     }
     if (begin == 0) break;
     end = begin - 1;
@@ -39,7 +40,8 @@ std::optional<Mark> first_verified(std::string_view window, std::uint64_t offset
     if (newline == std::string_view::npos) break;
     const auto line = without_cr(window.substr(begin, newline - begin));
     if (check_frame(line) == Frame::kVerified) {
-      if (const auto seq = line_seq(line)) return Mark{*seq, offset + begin};
+      const auto seq = line_seq(line);
+      if (seq && may_be_at(*seq, offset + begin)) return Mark{*seq, offset + begin};
     }
   }
   return std::nullopt;

@@ -236,6 +236,7 @@ Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line)
   WriterView& view = state.writer;
   const std::string temporary = folder_.temporary_path(state.id);
   const std::string path = view.file->path;
+  SKEIN_ASSIGN(const auto before, stat_open(view.file->fd, path));
   ThreadFile copy;
   copy.path = path;
   const auto write = [&]() -> Result<void> {
@@ -244,6 +245,11 @@ Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line)
     SKEIN_TRY(copy_bytes(*view.file, view.head.width, view.tail.end.lines_end, copy.fd, temporary,
                          line.size()));
     SKEIN_TRY(folder_.flusher().data(copy.fd, temporary));
+    SKEIN_ASSIGN(const auto now, stat_open(view.file->fd, path));
+    if (now.size != before.size) {
+      return fail(ErrorCode::kConflict,
+                  path + ": another program appended to it while line 1 was written; try again");
+    }
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
       return tl::unexpected(io_error("rename to", path, errno));
     }

@@ -126,11 +126,16 @@ Result<void> Check::check_events(const Head& head) {
   EventChunk chunk;
   std::vector<Branch> branches;
   for (Seq next = 1; next <= head.last_seq;) {
-    SKEIN_ASSIGN(const bool there, pool_.with<bool>([&](Connection& connection, Deadline deadline) {
+    const auto there = pool_.with<bool>([&](Connection& connection, Deadline deadline) {
       return chunk.load(connection, head.id, {next, head.last_seq}, Direction::kForward, kLastSeq,
                         deadline);
-    }));
-    if (!there) return {};  // removed meanwhile
+    });
+    if (!there && there.error().code == ErrorCode::kDamaged) {
+      found({.thread = head.id, .what = there.error().message});
+      return {};
+    }
+    SKEIN_TRY(there);
+    if (!*there) return {};  // removed meanwhile
     for (const EventRow& row : chunk.rows()) {
       decode_event(row, reader, event);
       if (const auto* bad = std::get_if<Unreadable>(&event.payload))

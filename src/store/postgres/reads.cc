@@ -23,6 +23,8 @@ constexpr std::size_t kChunkBytes = 1048576;
 constexpr char kForward[] = SKEIN_SELECT_EVENTS("ASC");
 constexpr char kBackward[] = SKEIN_SELECT_EVENTS("DESC");
 constexpr char kLastSeq[] = "SELECT last_seq FROM skein.threads WHERE id = $1";
+constexpr char kCount[] =
+    "SELECT count(*) FROM skein.events WHERE id = $1 AND seq BETWEEN 1 AND $2";
 constexpr char kBranches[] = "SELECT seq, base FROM skein.branches WHERE id = $1 ORDER BY seq";
 
 #define SKEIN_SELECT_THREAD              \
@@ -38,8 +40,7 @@ using Plan = std::vector<SeqSpan>;
 std::vector<Branch> branches_of(const Answer& answer) {
   std::vector<Branch> branches;
   for (int row = 0; row < answer.rows(); ++row)
-    branches.push_back(
-        {static_cast<Seq>(answer.integer(row, 0)), static_cast<Seq>(answer.integer(row, 1))});
+    add_branch(branches, answer.integer(row, 0), answer.integer(row, 1));
   return branches;
 }
 
@@ -112,7 +113,30 @@ Result<bool> EventChunk::load(Connection& connection, ThreadId id, SeqSpan span,
   }
   const Answer& last = answers.back();
   const Seq furthest = forward ? span.first + rows_.size() - 1 : span.last;
-  return !any_missing || (last.rows() > 0 && static_cast<Seq>(last.integer(0, 0)) >= furthest);
+  if (!any_missing) return true;
+  if (last.rows() == 0 || static_cast<Seq>(last.integer(0, 0)) < furthest) return false;
+  SKEIN_TRY(check_missing(connection, id, span.last, deadline));
+  return true;
+}
+
+// Counts the events that are there, once.
+Result<void> EventChunk::check_missing(Connection& connection, ThreadId id, Seq last,
+                                       Deadline deadline) {
+  if (last <= believed_) return {};
+  SKEIN_ASSIGN(const Answer count,
+               connection.ask(kCount, Arguments::of(id.bits(), last), deadline));
+  const auto present = static_cast<std::uint64_t>(count.integer(0, 0));
+  if (may_have_lost(last, present)) {
+    believed_ = last;
+    return {};
+  }
+  const auto missing = std::find_if(rows_.begin(), rows_.end(),
+                                    [](const EventRow& row) { return row.missing != nullptr; });
+  if (missing == rows_.begin()) {
+    return tl::unexpected(too_many_missing(id, missing->seq, last, present));
+  }
+  rows_.erase(missing, rows_.end());
+  return {};
 }
 
 Result<void> read_events(Pool& pool, ThreadId id, const ReadRange& range, const EventSink& sink) {

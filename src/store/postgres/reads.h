@@ -13,12 +13,13 @@
 
 namespace skein::postgres {
 
-// A piece of a thread, taken from the server at once.
+// A piece of a thread, taken from the server at once. For one thread.
 class EventChunk {
  public:
   // Loads from the front of the span (kBackward: from its end), up to `limit` events and until the
   // chunk is full, at least one. Every position is there: what is not, is a missing row.
-  // False: so are the thread and all of its events.
+  // False: so are the thread and all of its events. kDamaged: the next event is missing, and so are
+  // more than a thread can have lost.
   Result<bool> load(Connection& connection, ThreadId id, SeqSpan span, Direction direction,
                     std::uint64_t limit, Deadline deadline);
 
@@ -27,10 +28,12 @@ class EventChunk {
 
  private:
   void add(const EventRow& row);
+  Result<void> check_missing(Connection& connection, ThreadId id, Seq last, Deadline deadline);
 
   std::vector<EventRow> rows_;
   std::vector<std::size_t> offsets_;  // of each row's key in bytes_; its body follows
   std::string bytes_;
+  Seq believed_ = 0;  // up to here, missing events may be losses
 };
 
 Result<void> read_events(Pool& pool, ThreadId id, const ReadRange& range, const EventSink& sink);

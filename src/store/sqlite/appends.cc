@@ -6,6 +6,7 @@
 #include "store/append_parts.h"
 #include "store/checks.h"
 #include "store/sqlite/leases.h"
+#include "store/sqlite/reads.h"
 #include "store/sqlite/rows.h"
 
 namespace skein::sqlite {
@@ -14,6 +15,9 @@ namespace {
 constexpr char kByKey[] =
     "SELECT seq, key FROM events INDEXED BY events_by_key"
     " WHERE id = ? AND key_hash = ?";
+// In the index alone.
+constexpr char kHasEvent[] =
+    "SELECT 1 FROM events INDEXED BY events_by_thread WHERE id = ? AND seq = ?";
 constexpr char kEvent[] = "SELECT " SKEIN_EVENT_COLUMNS
                           " FROM events INDEXED BY events_by_thread WHERE id = ? AND seq = ?";
 
@@ -30,6 +34,8 @@ class AppendJob : public Job {
   using Item = AppendPart::Item;
 
   Result<Result<Appended>> append_one(WriteContext& context, const Item& item);
+  // Refused, if the event would follow one that has a wrong seq: nobody could read up to it.
+  Result<std::optional<Error>> check_end(Database& database, ThreadId id, Head& head);
   // An answer, if the key is known.
   Result<std::optional<Result<Appended>>> look_up(Database& database, const Item& item);
 
@@ -60,9 +66,28 @@ Result<Result<Appended>> AppendJob::append_one(WriteContext& context, const Item
     return refuse(std::move(expected.error()));
   if (auto placed = check_position(append, head->last_seq + 1); !placed)
     return refuse(std::move(placed.error()));
+  SKEIN_ASSIGN(auto damaged, check_end(context.database, append.thread, *head));
+  if (damaged) return refuse(std::move(*damaged));
   SKEIN_ASSIGN(const EventRow row, insert_event(context, append.thread, *head, item.event));
   context.note(row, item.event.base);
   return Appended{head->last_seq, false};
+}
+
+Result<std::optional<Error>> AppendJob::check_end(Database& database, ThreadId id, Head& head) {
+  if (head.end_checked || may_have_lost(head.last_seq, 1)) return std::nullopt;
+  SKEIN_ASSIGN(Query query, database.query(kHasEvent));
+  const auto before = query.bind(id.bits(), head.last_seq - 1).step();
+  // A damaged page is no reason to refuse appends: reads report it.
+  const bool is_damaged = !before && before.error().code == ErrorCode::kDamaged;
+  if (!before && !is_damaged) return tl::unexpected(before.error());
+  if ((before && !*before) || head.last_seq >= kMaxStoredSeq) {
+    SKEIN_ASSIGN(const std::uint64_t present, count_events(database, id, head.last_seq));
+    if (!may_have_lost(head.last_seq, present)) {
+      return too_many_missing(id, head.last_seq - 1, head.last_seq, present);
+    }
+  }
+  head.end_checked = true;
+  return std::nullopt;
 }
 
 Result<std::optional<Result<Appended>>> AppendJob::look_up(Database& database, const Item& item) {

@@ -36,6 +36,13 @@ struct Page {
   Position last = 0;  // the latest of all
 };
 
+// SQLite returns rows in the order of the file, which may be damaged. A follower that resumes from
+// the last position would then loop for ever.
+Result<void> check_order(Position before, Position found) {
+  if (found > before) return {};
+  return fail(ErrorCode::kDamaged, "the change feed is out of order at " + std::to_string(found));
+}
+
 Result<void> load_events(Database& database, Position after, std::size_t limit,
                          std::vector<Entry>& entries) {
   SKEIN_ASSIGN(Query query, database.query(kEvents));
@@ -43,6 +50,7 @@ Result<void> load_events(Database& database, Position after, std::size_t limit,
   for (;;) {
     SKEIN_ASSIGN(const bool row, query.step());
     if (!row) return {};
+    SKEIN_TRY(check_order(entries.empty() ? after : entries.back().first, query.integer(0)));
     entries.emplace_back(
         query.integer(0),
         Change{.kind = ChangeKind::kAppended,
@@ -62,6 +70,7 @@ Result<void> load_changes(Database& database, Position after, std::size_t limit,
     if (!found.crc_matches)
       return fail(ErrorCode::kDamaged,
                   "the change feed does not match its checksum at " + std::to_string(found.g));
+    SKEIN_TRY(check_order(entries.empty() ? after : entries.back().first, found.g));
     entries.emplace_back(found.g, std::move(found.change));
   }
 }

@@ -1,6 +1,7 @@
 #include "store/sqlite/heads.h"
 
 #include "core/try.h"
+#include "store/checks.h"
 
 namespace skein::sqlite {
 namespace {
@@ -9,7 +10,7 @@ constexpr char kThread[] =
     "SELECT agent, updated, listed, version, status FROM threads WHERE id = ?";
 constexpr char kLastEvent[] =
     "SELECT seq, updated, lag, g FROM events INDEXED BY events_by_thread"
-    " WHERE id = ? ORDER BY seq DESC LIMIT 1";
+    " WHERE id = ? AND seq BETWEEN 1 AND ? ORDER BY seq DESC LIMIT 1";
 
 }  // namespace
 
@@ -24,7 +25,7 @@ Result<std::optional<Head>> load_head(Database& database, ThreadId id) {
             .last_seq = 0,
             .version = static_cast<Version>(thread.integer(3))};
   SKEIN_ASSIGN(Query event, database.query(kLastEvent));
-  SKEIN_ASSIGN(const bool any, event.bind(id.bits()).step());
+  SKEIN_ASSIGN(const bool any, event.bind(id.bits(), kMaxStoredSeq).step());
   if (!any) return head;
   head.last_seq = static_cast<Seq>(event.integer(0));
   if (event.integer(3) > thread.integer(3)) {

@@ -23,9 +23,10 @@ struct Head {
   Seq last_seq = 0;
   Version version = 0;                // of the manifest
   std::optional<LeaseToken> lease{};  // 0: nobody holds it; absent: nobody has looked
+  bool end_checked = false;           // an event may follow the last one
 };
 
-// Nothing: no such thread.
+// Nothing: no such thread. Rows whose seq no event can have do not count as events.
 Result<std::optional<Head>> load_head(Database& database, ThreadId id);
 
 // The heads that the writer met, good until another process writes. Bounded. Not thread-safe.

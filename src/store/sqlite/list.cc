@@ -43,7 +43,7 @@ constexpr char kCreated[] = "SELECT created FROM threads WHERE id = ?";
 constexpr char kMatches[] = "SELECT id FROM thread_meta WHERE key = ? AND value = ? LIMIT ?";
 constexpr char kHasMeta[] = "SELECT 1 FROM thread_meta WHERE key = ? AND value = ? AND id = ?";
 constexpr char kTotal[] =
-    "SELECT ifnull(sum(threads), 0) FROM totals"
+    "SELECT CAST(total(max(threads, 0)) AS INTEGER) FROM totals"
     " WHERE agent = ?1 AND (?2 IS NULL OR status = ?2)";
 
 struct Candidate {
@@ -261,6 +261,9 @@ Result<std::optional<Manifest>> Listing::manifest_of(ThreadId id) {
 
 Result<ThreadPage> Listing::run(std::vector<Finding>& damaged) {
   ThreadPage page;
+  // Where each thread of the page was found. Its manifest may say another time, and the next page
+  // could begin with it again.
+  std::vector<ListPlan::After> places;
   SKEIN_ASSIGN(agents_, agents());
   SKEIN_ASSIGN(matches_, few_matches());
   if (query_.with_total) {
@@ -274,6 +277,7 @@ Result<ThreadPage> Listing::run(std::vector<Finding>& damaged) {
       auto thread = manifest_of(candidate.id);
       if (thread && *thread) {
         page.threads.push_back(std::move(**thread));
+        places.push_back(*after_);
       } else if (!thread && thread.error().code == ErrorCode::kDamaged) {
         damaged.push_back({.thread = candidate.id, .what = thread.error().message});
       } else if (!thread) {
@@ -284,7 +288,7 @@ Result<ThreadPage> Listing::run(std::vector<Finding>& damaged) {
   }
   if (page.threads.size() > query_.limit) {
     page.threads.pop_back();
-    page.next = list_cursor(query_, page.threads.back());
+    page.next = list_cursor(query_.order, places[page.threads.size() - 1]);
   }
   return page;
 }

@@ -18,6 +18,8 @@ constexpr std::size_t kSingleRows = 100;
 constexpr char kForward[] = SKEIN_SELECT_EVENTS " AND seq BETWEEN ? AND ? ORDER BY seq";
 constexpr char kBackward[] = SKEIN_SELECT_EVENTS " AND seq BETWEEN ? AND ? ORDER BY seq DESC";
 constexpr char kOne[] = SKEIN_SELECT_EVENTS " AND seq = ?";
+constexpr char kCount[] =
+    "SELECT count(*) FROM events INDEXED BY events_by_thread WHERE id = ? AND seq BETWEEN 1 AND ?";
 constexpr char kBranches[] = "SELECT seq, base FROM branches WHERE id = ? ORDER BY seq";
 
 // What is read, and what is known of the thread by then.
@@ -66,8 +68,23 @@ Result<std::vector<Branch>> load_branches(Database& database, ThreadId id) {
   for (;;) {
     SKEIN_ASSIGN(const bool row, query.step());
     if (!row) return branches;
-    branches.push_back({static_cast<Seq>(query.integer(0)), static_cast<Seq>(query.integer(1))});
+    add_branch(branches, query.integer(0), query.integer(1));
   }
+}
+
+Result<std::uint64_t> count_events(Database& database, ThreadId id, Seq last) {
+  const auto count = [&]() -> Result<std::int64_t> {
+    SKEIN_ASSIGN(Query query, database.query(kCount));
+    SKEIN_TRY(query.bind(id.bits(), last).step());
+    return query.integer(0);
+  }();
+  if (count) return static_cast<std::uint64_t>(*count);
+  if (count.error().code != ErrorCode::kDamaged) return tl::unexpected(count.error());
+  // A page of the index is damaged: no more events than the file has room for.
+  constexpr std::int64_t kLeastRow = 32;
+  SKEIN_ASSIGN(const auto pages, database.integer("PRAGMA page_count"));
+  SKEIN_ASSIGN(const auto page, database.integer("PRAGMA page_size"));
+  return static_cast<std::uint64_t>(pages * page / kLeastRow);
 }
 
 bool EventChunk::full(std::uint64_t limit) const {
@@ -98,11 +115,31 @@ Result<void> EventChunk::load(Database& database, ThreadId id, SeqSpan span, Dir
     load_singly(database, id, span, direction, limit);
   else if (!loaded)
     return loaded;
+  SKEIN_TRY(check_missing(database, id, span.last));
   for (std::size_t i = 0; i < rows_.size(); ++i) {
     EventRow& row = rows_[i];
     row.key = std::string_view(bytes_).substr(offsets_[i], row.key.size());
     row.body = std::string_view(bytes_).substr(offsets_[i] + row.key.size(), row.body.size());
   }
+  return {};
+}
+
+// Where an event is missing, counts those that are there, once.
+Result<void> EventChunk::check_missing(Database& database, ThreadId id, Seq last) {
+  const auto missing = std::find_if(rows_.begin(), rows_.end(),
+                                    [](const EventRow& row) { return row.missing != nullptr; });
+  if (missing == rows_.end() || last <= believed_) return {};
+  SKEIN_ASSIGN(const std::uint64_t present, count_events(database, id, last));
+  SKEIN_ASSIGN(const auto head, load_head(database, id));
+  const bool removed = !head || head->last_seq < last;
+  if (removed || may_have_lost(last, present)) {
+    believed_ = last;
+    return {};
+  }
+  if (missing == rows_.begin()) {
+    return tl::unexpected(too_many_missing(id, missing->seq, last, present));
+  }
+  rows_.erase(missing, rows_.end());
   return {};
 }
 

@@ -15,11 +15,13 @@
 
 namespace skein::sqlite {
 
-// A piece of a thread, copied out of the file so that no snapshot stays open while it is used.
+// A piece of a thread, copied out of the file so that no snapshot stays open while it is used. For
+// one thread.
 class EventChunk {
  public:
   // Loads from the front of the span (kBackward: from its end), up to `limit` events and until the
   // chunk is full, at least one. Every position is there: what cannot be read is a missing row.
+  // kDamaged: the next one is missing, and so are more than a thread can have lost.
   Result<void> load(Database& database, ThreadId id, SeqSpan span, Direction direction,
                     std::uint64_t limit);
 
@@ -31,6 +33,7 @@ class EventChunk {
                           std::uint64_t limit);
   void load_singly(Database& database, ThreadId id, SeqSpan span, Direction direction,
                    std::uint64_t limit);
+  Result<void> check_missing(Database& database, ThreadId id, Seq last);
   void add(const EventRow& row);
   void add_missing(ThreadId id, Seq seq, const char* why);
   bool full(std::uint64_t limit) const;
@@ -38,11 +41,16 @@ class EventChunk {
   std::vector<EventRow> rows_;
   std::vector<std::size_t> offsets_;  // of each row's key in bytes_; its body follows
   std::string bytes_;
+  Seq believed_ = 0;  // up to here, missing events may be losses
 };
 
 Result<void> read_events(Readers& readers, KnownThreads& known, ThreadId id, const ReadRange& range,
                          const EventSink& sink);
 
 Result<std::vector<Branch>> load_branches(Database& database, ThreadId id);
+
+// How many events up to `last` the thread has; at least as many as it can have, where the file does
+// not say.
+Result<std::uint64_t> count_events(Database& database, ThreadId id, Seq last);
 
 }  // namespace skein::sqlite

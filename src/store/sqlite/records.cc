@@ -125,6 +125,15 @@ namespace {
 
 using Records = std::vector<Record>;
 
+// Whether a key may come after those that were found. SQLite returns rows in the order of the file,
+// which may be damaged. A scan that resumes after the last key would then never end.
+bool follows(const ScanRange& range, const Records& found, std::string_view key) {
+  if (key < range.from || (!range.to.empty() && key >= range.to)) return false;
+  if (found.empty()) return true;
+  const std::string_view last = found.back().key;
+  return range.direction == Direction::kForward ? key > last : key < last;
+}
+
 // What is damaged is told, and left out.
 Result<Records> load_records(Database& database, const ScanRange& range,
                              std::vector<Finding>& damaged) {
@@ -137,7 +146,11 @@ Result<Records> load_records(Database& database, const ScanRange& range,
     SKEIN_ASSIGN(const bool row, query.step());
     if (!row) break;
     const auto version = static_cast<Version>(query.integer(1));
-    if (record_crc(range.collection, query.bytes(0), version, query.bytes(3)) == query.integer(2)) {
+    if (!follows(range, found, query.bytes(0))) {
+      damaged.push_back({.what = "record " + quote(query.bytes(0)) + " of " + range.collection +
+                                 " is out of order"});
+    } else if (record_crc(range.collection, query.bytes(0), version, query.bytes(3)) ==
+               query.integer(2)) {
       found.push_back({std::string(query.bytes(0)), std::string(query.bytes(3)), version});
     } else {
       damaged.push_back({.what = "record " + quote(query.bytes(0)) + " of " + range.collection +

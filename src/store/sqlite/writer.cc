@@ -17,6 +17,8 @@ constexpr std::chrono::seconds kPatience{30};
 constexpr char kBegin[] = "BEGIN IMMEDIATE";
 constexpr char kCommit[] = "COMMIT";
 constexpr char kDataVersion[] = "PRAGMA data_version";
+// Places of the feed stay far below the largest number.
+constexpr std::int64_t kMaxG = std::int64_t{1} << 53;
 constexpr char kLastG[] =
     "SELECT max(ifnull((SELECT max(g) FROM events), 0), ifnull((SELECT max(g) FROM changes), 0))";
 
@@ -146,7 +148,14 @@ Result<void> Writer::begin() {
   if (version == data_version_) return {};
   context_.heads.clear();
   known_.clear();
-  SKEIN_ASSIGN(context_.last_g, database_.integer(kLastG));
+  SKEIN_ASSIGN(const auto last_g, database_.integer(kLastG));
+  if (last_g > kMaxG) {
+    return fail(ErrorCode::kDamaged,
+                database_.path() + ": a row has the place " + std::to_string(last_g) +
+                    " in the change feed, which cannot be right, and nothing can follow it. Export "
+                    "what can be read, and import it into a new store");
+  }
+  context_.last_g = last_g;
   data_version_ = version;
   return {};
 }

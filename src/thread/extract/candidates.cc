@@ -5,6 +5,7 @@
 #include <numeric>
 #include <unordered_set>
 
+#include "core/text.h"
 #include "skein/tokens.h"
 #include "thread/extract/sentences.h"
 
@@ -56,8 +57,7 @@ bool is_heading(std::string_view sentence) {
 // Cut at a space, if there is one near the end, and never inside a character.
 std::string shortened(std::string_view sentence) {
   if (sentence.size() <= kLongestSentence) return std::string(sentence);
-  std::size_t end = kLongestSentence;
-  while (end > 0 && (static_cast<unsigned char>(sentence[end]) & 0xC0) == 0x80) --end;
+  std::size_t end = beginning(sentence, kLongestSentence).size();
   const std::size_t space = sentence.rfind(' ', end);
   if (space != std::string_view::npos && space + 60 > end) end = space;
   return std::string(sentence.substr(0, end)) + "…";

@@ -8,8 +8,6 @@
 namespace skein {
 namespace {
 
-std::optional<RawJson> any(RawJson value) { return value; }
-
 class NovaAgent {
  public:
   NovaAgent(const std::string& id, std::string_view json) : id_(id), fields_(json) {}
@@ -87,7 +85,7 @@ class NovaAgent {
   }
 
   void note(std::string_view name, std::string_view advice) {
-    const auto value = fields_.take(name, any);
+    const auto value = fields_.take(name, any_json);
     if (!value || *value == "[]" || *value == "{}" || *value == "null") return;
     mapped_.unmapped.push_back({id_, std::string(name), std::string(advice)});
   }
@@ -103,7 +101,7 @@ class NovaAgent {
 
   // An object by name, in older definitions a list of names.
   void note_capabilities() {
-    const auto value = fields_.take("capabilities", any);
+    const auto value = fields_.take("capabilities", any_json);
     if (!value) return;
     std::vector<std::string> names;
     for (const RawJson element : json_elements(*value)) {

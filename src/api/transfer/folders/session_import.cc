@@ -126,8 +126,9 @@ class SessionImport {
       return {};
     }
     if (!import_.options.dry_run) {
-      SKEIN_ASSIGN(const Version version, project_version(import_.store, session.project));
-      auto written = write_closed(import_.store, StoredSession{session, 0}, session, version);
+      auto written = write(session);
+      // Another program wrote to the project meanwhile.
+      if (!written && written.error().code == ErrorCode::kConflict) written = write(session);
       if (!written && written.error().code == ErrorCode::kIo) return written;
       if (!written) {
         import_.fail(kKind, "not valid", import_.source.at(file_), 0, written.error().message);
@@ -136,6 +137,11 @@ class SessionImport {
     }
     import_.report.taken(kKind);
     return {};
+  }
+
+  Result<void> write(const WorkSession& session) const {
+    SKEIN_ASSIGN(const Version version, project_version(import_.store, session.project));
+    return write_closed(import_.store, StoredSession{session, 0}, session, version);
   }
 
   const FolderImport& import_;

@@ -18,19 +18,9 @@ constexpr std::string_view kKind = "tasks";
 constexpr const char* kOpenFile = "tasks/tasks.json";
 constexpr const char* kEndedFile = "tasks/history.jsonl";
 constexpr std::size_t kMaxFileBytes = std::size_t{64} << 20;
-constexpr std::size_t kMaxSteps = 200;
-constexpr std::size_t kMaxStepDetailsBytes = std::size_t{4} << 10;
-constexpr const char* kUser = "user";
 
 std::uint64_t bits_of(std::string_view text) {
   return std::stoull(sha256_hex(text).substr(0, 15), nullptr, 16);
-}
-
-std::string cut(std::string text, std::size_t bytes) {
-  if (text.size() <= bytes) return text;
-  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
-  text.resize(bytes);
-  return text;
 }
 
 std::string resources_text(RawJson resources) {
@@ -61,9 +51,19 @@ void TaskImport::refuse(const std::string& file, std::uint64_t line, std::string
 
 // A task of the user's belongs to the agent that made it, else to the default one.
 std::string TaskImport::agent_of(const std::string& owner, JsonFields& fields) const {
-  const std::string maker = fields.take_string("createdBy").value_or(kUser);
-  if (owner != kUser) return owner;
-  return maker == kUser ? import_.settings.default_agent : maker;
+  const std::string maker = fields.take_string("createdBy").value_or(std::string(kUserOwner));
+  if (owner != kUserOwner) return owner;
+  return maker == kUserOwner ? import_.settings.default_agent : maker;
+}
+
+// Many tasks may have been made at one time (a date), and few bits tell those apart. The same
+// source gives the same ids at each import.
+std::string TaskImport::free_id(Timestamp created, const std::string& name) {
+  for (std::uint64_t bits = bits_of(name);; ++bits) {
+    std::string id =
+        fmt::format("task-{:011x}{:05x}", created.ms() & 0xFFFFFFFFFFF, bits & 0xFFFFF);
+    if (taken_.insert(id).second) return id;
+  }
 }
 
 void TaskImport::read_one(std::string_view json, const std::string& file, std::uint64_t line) {
@@ -75,16 +75,15 @@ void TaskImport::read_one(std::string_view json, const std::string& file, std::u
   }
   if (ids_.contains(id)) return refuse(file, line, "task " + id + " stands there twice");
   SourceTask task;
-  task.owner = fields.take_string("owner").value_or(kUser);
+  task.owner = fields.take_string("owner").value_or(std::string(kUserOwner));
   task.agent_id = agent_of(task.owner, fields);
   if (auto valid = check_agent_id(task.agent_id); !valid) {
     return refuse(file, line, "task " + id + ": its owner: " + valid.error().message);
   }
-  task.id = fmt::format("task-{:011x}{:05x}", created->ms() & 0xFFFFFFFFFFF,
-                        bits_of(task.agent_id + "\n" + id) & 0xFFFFF);
+  task.id = free_id(*created, task.agent_id + "\n" + id);
   const std::string title = fields.take_string("title").value_or("");
   task.text = text_of(fields, title);
-  task.title = cut(title, limits::kMaxTaskTitleBytes);
+  task.title = beginning(title, limits::kMaxTaskTitleBytes);
   if (fold_text(task.text).empty() || task.text.size() > limits::kMaxTaskTextBytes ||
       has_control_characters(task.text) || has_control_characters(task.title)) {
     return refuse(file, line,
@@ -139,15 +138,16 @@ void TaskImport::read_history() {
 std::string TaskImport::steps_json(const SourceTask& source) const {
   std::vector<std::string> steps;
   for (const RawJson element : json_elements(source.steps)) {
-    if (steps.size() == kMaxSteps) break;
+    if (steps.size() == limits::kMaxTaskSteps) break;
     JsonFields fields(element);
     const std::string title = fields.take_string("title").value_or("");
     std::string details = fields.take_string("details").value_or("");
-    if (title.size() > limits::kMaxTaskTitleBytes) details = title + "\n\n" + details;
+    if (title.size() > limits::kMaxTaskStepTitleBytes) details = title + "\n\n" + details;
     JsonObject step;
-    step.add("title", fold_text(title).empty() ? fmt::format("step {}", steps.size() + 1)
-                                               : cut(title, limits::kMaxTaskTitleBytes));
-    if (!details.empty()) step.add("details", cut(std::move(details), kMaxStepDetailsBytes));
+    step.add("title", fold_text(title).empty()
+                          ? fmt::format("step {}", steps.size() + 1)
+                          : std::string(beginning(title, limits::kMaxTaskStepTitleBytes)));
+    if (!details.empty()) step.add("details", beginning(details, limits::kMaxTaskStepDetailsBytes));
     step.add("done", fields.take_bool("done").value_or(false));
     const auto part = ids_.find(fields.take_string("taskId").value_or(""));
     if (part != ids_.end()) step.add("taskId", part->second);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ class TaskImport {
   void read_one(std::string_view json, const std::string& file, std::uint64_t line);
   void refuse(const std::string& file, std::uint64_t line, std::string message) const;
   std::string agent_of(const std::string& owner, JsonFields& fields) const;
+  std::string free_id(Timestamp created, const std::string& name);
   std::string steps_json(const SourceTask& source) const;
   std::string record_json(const SourceTask& source) const;
   Result<void> make_thread(const SourceTask& source);
@@ -52,6 +54,7 @@ class TaskImport {
   const FolderImport& import_;
   std::vector<SourceTask> tasks_;
   std::map<std::string, std::string> ids_;
+  std::set<std::string> taken_;  // ids here
 };
 
 }  // namespace skein

@@ -1,28 +1,20 @@
 #include "api/transfer/folders/trigger_import.h"
 
-#include <cstdlib>
-
 #include "api/transfer/folders/record_batch.h"
 #include "core/json_array.h"
 #include "core/json_edit.h"
 #include "core/json_fields.h"
 #include "core/sha256.h"
 #include "core/text.h"
-#include "core/time_zone.h"
 #include "core/try.h"
 #include "runner/trigger_records.h"
+#include "skein/triggers.h"
 
 namespace skein {
 namespace {
 
 constexpr std::string_view kKind = "triggers";
 constexpr std::size_t kMaxFileBytes = std::size_t{16} << 20;
-
-// Nova's are in the zone of the system where they name none.
-std::string zone_of_process() {
-  const char* named = std::getenv("TZ");
-  return named != nullptr && TimeZone::load(named) ? named : "UTC";
-}
 
 Result<Trigger> read_trigger(RawJson json, const std::string& folder_agent) {
   JsonFields fields(json);
@@ -38,7 +30,8 @@ Result<Trigger> read_trigger(RawJson json, const std::string& folder_agent) {
   trigger.name = id;
   trigger.cron = fields.take_string("cron").value_or("");
   const auto zone = fields.take_string("tz");
-  trigger.zone = zone && !zone->empty() ? *zone : zone_of_process();
+  // Nova runs triggers that name no zone in that of the system.
+  trigger.zone = zone && !zone->empty() ? *zone : system_zone().value_or("UTC");
   trigger.text = fields.take_string("prompt").value_or("");
   if (fold_text(trigger.text).empty()) return invalid("\"prompt\" must not be empty");
   if (trigger.text.size() > limits::kMaxTriggerTextBytes || has_control_characters(trigger.text) ||

@@ -42,6 +42,8 @@ bool is_one_value(const std::filesystem::path& path) {
 }  // namespace
 
 FileKind recognise(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return FileKind::kThreads;
   if (is_one_value(path)) return FileKind::kMessages;
   constexpr int kLinesToLookAt = 50;
   auto lines = JsonLines::open(path, nullptr);
