@@ -174,23 +174,6 @@ TEST_F(HostileAttempt, ImportWaitsAtNoPipe) {
   EXPECT_THAT(ran.err, HasSubstr("messages.json"));
 }
 
-TEST_F(HostileAttempt, AListOfItemsIsReadInProportionToItsSize) {
-  std::string same_id = "[";
-  std::string same_text = "[";
-  for (int i = 0; i < 5000; ++i) {
-    const std::string n = std::to_string(i);
-    same_id += R"({"id":"t-a","text":"x)" + n + "\"},";
-    same_text += R"({"id":"t-o)" + n + R"(","text":"x","created_at":"2026-01-01T00:00:00Z"},)" +
-                 R"({"id":"t-r)" + n + R"(","text":"x","status":"resolved",)" +
-                 R"("created_at":"2025-01-01T00:00:00Z","resolved_at":"2026-02-01T00:00:00Z"},)";
-  }
-  for (std::string* list : {&same_id, &same_text}) {
-    list->back() = ']';
-    workspace_.write(".gitmem/threads.json", *list);
-    EXPECT_EQ(timed("item list").code, 0);
-  }
-}
-
 // Text that plays tricks.
 
 TEST_F(HostileAttempt, NamesOfFoldersDoNotControlATerminal) {
