@@ -41,11 +41,12 @@ Error ItemFile::damaged(const std::string& bytes, const std::string& reason) con
   Flusher flusher;
   const auto there = stat_file(copy);
   const bool kept = (there && *there) || replace_file(copy, bytes, flusher);
-  return {ErrorCode::kDamaged,
-          fmt::format(
-              "{} is no list of items: {}. It was left as it is{}; fix the file, or move it away "
-              "and start a session to get back what earlier sessions stored",
-              path_, reason, kept ? ", with a copy in " + copy : "")};
+  return {
+      ErrorCode::kDamaged,
+      fmt::format(
+          "{} is not a valid item list: {}. The file was not changed{}; fix it, or move it away "
+          "and start a session to get back what earlier sessions stored",
+          path_, reason, kept ? ", with a copy in " + copy : "")};
 }
 
 Result<ItemList> ItemFile::read() const {
