@@ -127,6 +127,22 @@ TEST_F(Summaries, AreStoppedByCtrlCAndWriteNothing) {
   EXPECT_EQ(workspace_.events(thread).size(), 6U);
 }
 
+TEST_F(Summaries, ShowABarOnATerminal) {
+  write_answering_engine();
+  workspace_.trust();
+  const std::vector<std::string> words = {
+      "thread", "summarize", thread_with_messages(), "--threshold", "2", "--keep-recent", "1"};
+  const Ran shown = workspace_.run_on_terminal(words);
+  EXPECT_EQ(shown.code, 0) << shown;
+  // Before the engine has answered anything; and it does not stay.
+  const std::string bar = "\rsummarising [" + std::string(30, ' ') + "] 0/5";
+  const std::size_t at = shown.out.find(bar);
+  ASSERT_NE(at, std::string::npos) << shown;
+  EXPECT_THAT(shown.out.substr(at), HasSubstr("\r\x1b[K"));
+  EXPECT_GT(shown.out.find("Ports were chosen."), shown.out.rfind("\r\x1b[K"));
+  EXPECT_THAT(summarize(thread_with_messages()).err, Not(HasSubstr("summarising")));
+}
+
 TEST_F(Summaries, SayInTheHelpWhoWritesThem) {
   EXPECT_THAT(workspace_.run({"thread", "summarize", "--help"}).out,
               AllOf(HasSubstr("--extract"), HasSubstr("trusted"), HasSubstr("Ctrl-C")));
