@@ -41,7 +41,7 @@ std::optional<RawJson> any(RawJson value) { return value; }
 // ` with NAME {…}`, for what is there.
 std::string shown_json(JsonFields& fields, std::string_view name, std::string_view words) {
   const auto value = fields.take(name, any);
-  return value ? fmt::format(", {} {}", words, whole(*value)) : "";
+  return value ? fmt::format(", {} {}", words, whole(plain_json(*value))) : "";
 }
 
 // They make no record do anything else.
@@ -54,7 +54,7 @@ std::string shown_rest(const JsonFields& fields) {
   std::string text;
   for (const JsonFields::Field& field : fields.others()) {
     if (std::ranges::find(kPassive, field.name) != kPassive.end()) continue;
-    text += fmt::format(", {} {}", whole(field.name), whole(field.value));
+    text += fmt::format(", {} {}", whole(field.name), whole(plain_json(field.value)));
   }
   return text;
 }
