@@ -41,7 +41,7 @@ std::optional<RawJson> any(RawJson value) { return value; }
 // ` with NAME {…}`, for what is there.
 std::string shown_json(JsonFields& fields, std::string_view name, std::string_view words) {
   const auto value = fields.take(name, any);
-  return value ? fmt::format(", {} {}", words, whole(*value)) : "";
+  return value ? fmt::format(", {} {}", words, whole(plain_json(*value))) : "";
 }
 
 // Fields that Skein writes into a record of that collection and that make it do nothing else.
@@ -52,7 +52,7 @@ std::string shown_rest(const JsonFields& fields, const PassiveFields& passive) {
   std::string text;
   for (const JsonFields::Field& field : fields.others()) {
     if (field.name == "hmac" || passive.contains(field.name)) continue;
-    text += fmt::format(", {} {}", whole(field.name), whole(field.value));
+    text += fmt::format(", {} {}", whole(field.name), whole(plain_json(field.value)));
   }
   return text;
 }

@@ -25,7 +25,7 @@ Result<void> check_regular(const std::string& path) {
   struct stat st{};
   if (::lstat(path.c_str(), &st) != 0) {
     if (errno == ENOENT) return {};
-    return tl::unexpected(io_error("look at", path, errno));
+    return tl::unexpected(io_error("stat", path, errno));
   }
   if (S_ISREG(st.st_mode)) return {};
   return fail(ErrorCode::kIo, path + " is not a regular file");
