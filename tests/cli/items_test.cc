@@ -117,6 +117,63 @@ TEST_P(ItemCommands, ResolveTakesPositionsAndNamesWhatElseIsResolved) {
   EXPECT_EQ(workspace_.run({"item", "resolve", "#1"}).code, 3);
 }
 
+TEST_P(ItemCommands, APositionIsThatOfTheNamedProject) {
+  workspace_.run({"session", "start", "--session", "a", "--project", "alpha"});
+  workspace_.run({"item", "create", "Paint the fence", "--session", "a"});
+  workspace_.run({"session", "start", "--session", "b", "--project", "beta"});
+  create("Mow the lawn");
+  const auto resolve = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"item", "resolve", "#1"});
+    return workspace_.run(more);
+  };
+  EXPECT_THAT(workspace_.run({"item", "list", "--session", "a"}).out, HasSubstr("fence"));
+  EXPECT_THAT(workspace_.run({"item", "list", "--all-projects"}).out,
+              MatchesRegex(".*fence.*lawn.*\n2 open, 0 resolved\n"));
+  EXPECT_THAT(resolve({"--all-projects"}).out, HasSubstr("Paint the fence"));
+  workspace_.run({"item", "create", "Grease the hinges", "--session", "a"});
+  EXPECT_THAT(resolve({"--project", "alpha"}).out, HasSubstr("Grease the hinges"));
+  EXPECT_THAT(resolve({}).out, HasSubstr("Mow the lawn"));
+  const Ran none = resolve({"--project", "alpha"});
+  EXPECT_EQ(none.code, 3) << none;
+  EXPECT_THAT(none.err, HasSubstr("alpha"));
+  EXPECT_EQ(resolve({"--project", "alpha", "--all-projects"}).code, 2);
+}
+
+TEST_P(ItemCommands, RefuseASessionThatNobodyKnows) {
+  const std::string id = create("Paint the fence");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"item", "create", "x"}, {"item", "resolve", id}, {"item", "list"}}) {
+    std::vector<std::string> named = words;
+    named.insert(named.end(), {"--session", "nosuch"});
+    const Ran refused = workspace_.run(named);
+    EXPECT_EQ(refused.code, 3) << refused;
+    EXPECT_THAT(refused.err, HasSubstr("unknown working session \"nosuch\""));
+  }
+  EXPECT_THAT(workspace_.run({"item", "list"}).out, HasSubstr("1 open"));
+  workspace_.write(".skein/hooks/hooked.json",
+                   R"({"session_id":"hooked","started_at":"2026-01-01T00:00:00Z",)"
+                   R"("seen_at":"2026-01-01T00:00:00Z"})");
+  EXPECT_EQ(workspace_.run({"item", "resolve", id, "--session", "hooked"}).code, 0);
+}
+
+// The hook exports the id before it records the session, which can fail.
+TEST_P(ItemCommands, AnUnknownSessionOfTheEnvironmentIsANotice) {
+  workspace_.run({"session", "start", "--session", "other", "--project", "other"});
+  const auto with = [&](const std::string& arguments) {
+    return workspace_.shell("SKEIN_SESSION=unrecorded skein " + arguments);
+  };
+  const Ran made = with("item create 'Paint the fence' --json");
+  EXPECT_EQ(made.code, 0) << made;
+  EXPECT_THAT(made.err, AllOf(HasSubstr("SKEIN_SESSION"), HasSubstr("unrecorded")));
+  const json::value item = json::parse(made.out).at("thread");
+  EXPECT_EQ(text_at(item, "source_session"), "unrecorded");
+  const json::value shown = workspace_.run({"item", "show", text_at(item, "id"), "--json"}).json();
+  EXPECT_NE(text_at(shown, "project"), "other") << "not that of another session";
+  EXPECT_THAT(with("item list").out, HasSubstr("Paint the fence"));
+  EXPECT_EQ(with("item resolve '#1'").code, 0);
+  EXPECT_EQ(with("item create y --session nosuch").code, 3);
+}
+
 TEST_P(ItemCommands, APayloadHasAProjectStateAndReportsWhatIsUnknown) {
   workspace_.run({"session", "start"});
   const Ran closed =

@@ -31,8 +31,10 @@ void add_items(NamedShapes& shapes) {
           "Items that the resolution note calls duplicates: \"Duplicate of t-…\""));
   shapes.emplace_back("ResolvedItem", record(with_details));
   shapes.emplace_back(
-      "ItemList", object({must("items", list(named("ItemDetails"))), must("total_open", whole(0)),
-                          must("total_resolved", whole(0))}));
+      "ItemList",
+      object({must("items", list(named("ItemDetails"))), must("total_open", whole(0)),
+              must("total_resolved", whole(0)),
+              may("project", text(), "Whose items these are; absent: of the workspace")}));
 }
 
 void add_sessions(NamedShapes& shapes) {

@@ -107,11 +107,12 @@ Tool list_tool(Workspace& workspace) {
     request.include_resolved = arguments.flag("include_resolved");
     request.project = arguments.text("project");
     request.of_session = !arguments.flag("all_projects");
+    request.session_id = arguments.text("session_id");
     SKEIN_ASSIGN(Desk* const desk, workspace.look());
     const auto make = [&] { return make_listing(workspace, *desk, request); };
     // What is open does not depend on the clock.
     const bool keeps = !arguments.text("status") && !request.include_resolved && !request.project &&
-                       request.of_session;
+                       request.of_session && !request.session_id;
     SKEIN_ASSIGN(KeptListing::Made made, keeps ? kept->get(workspace, *desk, make) : make());
     made.json += fmt::format(R"({}{{"latency_ms":{:.3f}}}}})", kPerformance, watch.elapsed_ms());
     return ToolAnswer{.text = std::move(made.text), .structured = stored_values(made.json)};
@@ -127,7 +128,8 @@ Tool list_tool(Workspace& workspace) {
                           .kind = Kind::kFlag,
                           .description = "also those resolved in the last 14 days"},
                          project_parameter("only those of this project, which the totals count "
-                                           "too; default: that of the open session"),
+                                           "too; default: that of the session"),
+                         session_parameter(),
                          {.name = "all_projects", .kind = Kind::kFlag}},
           .output_schema =
               output(R"("threads":{"type":"array","items":)" + std::string(kItem) +
@@ -143,6 +145,8 @@ Tool resolve_tool(Workspace& workspace) {
     ResolveItem request;
     request.id = arguments.text("thread_id");
     request.text_match = arguments.text("text_match");
+    request.project = arguments.text("project");
+    request.all_projects = arguments.flag("all_projects");
     request.resolution_note = arguments.text("resolution_note");
     request.session_id = arguments.text("session_id");
     request.closed_by.thread = arguments.text_or("conversation_id", "");
@@ -170,12 +174,15 @@ Tool resolve_tool(Workspace& workspace) {
               "Mark a thread as done. Give thread_id, or text_match if the id is not known. Doing "
               "it again changes nothing.",
           .parameters = {{.name = "thread_id",
-                          .description = "such as t-1a2b3c4d, or #2: the second of list_threads"},
+                          .description = "such as t-1a2b3c4d, or #2: the second open one that "
+                                         "list_threads shows for the same arguments"},
                          {.name = "text_match",
                           .description = "part of the text of exactly one open thread"},
                          {.name = "resolution_note",
                           .description = "how it was resolved; \"duplicate of t-…\" resolves that "
                                          "thread as well"},
+                         {.name = "project"},
+                         {.name = "all_projects", .kind = Kind::kFlag},
                          session_parameter(),
                          {.name = "conversation_id", .description = "where that was"}},
           .output_schema =
