@@ -99,6 +99,9 @@ struct StartedSession {
   std::vector<std::string> warnings;
 };
 
+// The records of sessions (Store::changes): what is listed as open depends on the newest open one.
+inline constexpr const char* kSessionsCollection = "work_sessions";
+
 inline constexpr std::size_t kMaxClosingItems = 1000;
 inline constexpr std::size_t kMaxUnclosedSessions = 1000;
 inline constexpr std::int64_t kStaleSessionUs = 24LL * 3600 * 1'000'000;

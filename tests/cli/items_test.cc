@@ -171,6 +171,11 @@ TEST_P(ItemCommands, AnUnknownSessionOfTheEnvironmentIsANotice) {
   EXPECT_NE(text_at(shown, "project"), "other") << "not that of another session";
   EXPECT_THAT(with("item list").out, HasSubstr("Paint the fence"));
   EXPECT_EQ(with("item resolve '#1'").code, 0);
+  for (const std::string command : {"checkpoint", "handoff"}) {
+    const Ran written = with(command + " x");
+    EXPECT_EQ(written.code, 0) << written;
+    EXPECT_THAT(written.err, HasSubstr("SKEIN_SESSION"));
+  }
   EXPECT_EQ(with("item create y --session nosuch").code, 3);
 }
 

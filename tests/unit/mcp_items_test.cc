@@ -12,6 +12,8 @@ namespace {
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
 
 TEST_F(McpTools, AListIsOfTheSessionThatIsNamed) {
   start_two_projects();
@@ -50,6 +52,49 @@ TEST_F(McpTools, RefuseASessionThatNobodyKnows) {
     EXPECT_THAT(refused.text, HasSubstr("unknown working session \"nosuch\"")) << tool;
   }
   EXPECT_THAT(texts("{}"), ElementsAre("Paint the fence"));
+}
+
+TEST_F(McpTools, PromptsShowTheItemsOfTheProject) {
+  start_two_projects();
+  for (const char* name : {"close_session", "hand_off"}) {
+    EXPECT_THAT(prompt(name), AllOf(HasSubstr("Mow the lawn"), HasSubstr("beta"), HasSubstr("(1)"),
+                                    Not(HasSubstr("Paint the fence"))))
+        << name;
+  }
+  structured("session_close", R"({"session_id":"b"})");
+  EXPECT_THAT(prompt("close_session"), AllOf(HasSubstr("Paint the fence"), HasSubstr("alpha"),
+                                             Not(HasSubstr("Mow the lawn"))));
+}
+
+TEST_F(McpTools, ResourcesShowTheItemsOfTheProject) {
+  start_two_projects();
+  const mcp::ResourceSet resources = mcp::workspace_resources(workspace_);
+  const auto contents =
+      boost::json::parse(must(resources.read("skein://items", {.version = "2026-07-28"})));
+  const auto list = boost::json::parse(contents.at(0).at("text").as_string());
+  ASSERT_THAT(list.at("threads").as_array(), SizeIs(1));
+  EXPECT_EQ(list.at("threads").at(0).at("text"), "Mow the lawn");
+  ASSERT_TRUE(list.as_object().contains("project"));
+  EXPECT_EQ(list.at("project"), "beta");
+  std::string all;
+  for (const std::string& entry : must(resources.list({}))) all += entry;
+  EXPECT_THAT(all, AllOf(HasSubstr("Mow the lawn"), Not(HasSubstr("Paint the fence"))));
+}
+
+TEST_F(McpTools, CheckpointsShowTheItemsOfTheProject) {
+  start_two_projects();
+  const std::string of_newest = call("handoff", R"({"title":"x","summary":"y"})").text;
+  EXPECT_THAT(of_newest, AllOf(HasSubstr("Mow the lawn"), HasSubstr("beta"),
+                               Not(HasSubstr("Paint the fence"))));
+  const std::string of_named =
+      call("handoff", R"({"title":"x","summary":"y","session_id":"a"})").text;
+  EXPECT_THAT(of_named, AllOf(HasSubstr("Paint the fence"), HasSubstr("alpha"),
+                              Not(HasSubstr("Mow the lawn"))));
+  const auto resumed = structured("resume_checkpoint", "{}");
+  ASSERT_THAT(resumed.at("open_items").as_array(), SizeIs(1));
+  EXPECT_EQ(resumed.at("open_items").at(0).at("text"), "Mow the lawn");
+  ASSERT_TRUE(resumed.as_object().contains("project"));
+  EXPECT_EQ(resumed.at("project"), "beta");
 }
 
 }  // namespace

@@ -89,6 +89,17 @@ TEST_F(RestWork, ASessionThatNobodyKnowsIsNotFound) {
   EXPECT_EQ(ask("GET", "/v1/items/" + id).json().at("status"), "open");
 }
 
+TEST_F(RestWork, AResumedCheckpointHasTheItemsOfTheProject) {
+  start("a", "alpha", "Paint the fence");
+  start("b", "beta", "Mow the lawn");
+  const Answered resumed = ask("GET", "/v1/checkpoints/" + world_.checkpoint + "/resume");
+  ASSERT_EQ(resumed.status, 200) << resumed;
+  const auto items = resumed.json().at("open_items").as_array();
+  ASSERT_EQ(items.size(), 1U) << resumed;
+  EXPECT_EQ(items[0].at("text"), "Mow the lawn");
+  EXPECT_EQ(resumed.json().at("project"), "beta");
+}
+
 TEST_F(RestWork, ADuplicateThatANoteNamesIsResolvedAndAnswered) {
   const std::string first = item("Grease the hinges");
   const std::string second = item("Paint the fence");

@@ -387,6 +387,8 @@ export interface ResumedCheckpoint {
   checkpoint: Checkpoint;
   /** How far the repository has moved since */
   drift: Record<string, unknown>;
+  /** Whose items these are; absent: of the whole workspace */
+  project?: string;
   open_items: {
     id: string;
     text: string;

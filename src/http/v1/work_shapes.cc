@@ -92,6 +92,7 @@ void add_checkpoints(NamedShapes& shapes) {
       "ResumedCheckpoint",
       record({must("checkpoint", named("Checkpoint")),
               must("drift", pairs(anything()), "How far the repository has moved since"),
+              may("project", text(), "Whose items these are; absent: of the whole workspace"),
               must("open_items", list(object({must("id", text()), must("text", text())}))),
               must("prompt", text(), "What to put before whoever continues")}));
 }
