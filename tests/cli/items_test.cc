@@ -3,10 +3,15 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
+#include <chrono>
 #include <map>
 #include <set>
 
+#include "api/work/place.h"
 #include "program.h"
+#include "skein/work_sessions.h"
+#include "support/expect.h"
+#include "support/manual_clock.h"
 
 namespace skein::test {
 namespace {
@@ -38,6 +43,30 @@ class ItemCommands : public OnEveryBackend {
     const Ran ran = workspace_.run({"item", "create", text});
     EXPECT_EQ(ran.code, 0) << ran;
     return ran.out_line();
+  }
+  static std::chrono::milliseconds days(int count) { return std::chrono::hours(24) * count; }
+
+  // A session of this workspace that began so long ago, a minute more; with an item it was closed
+  // then.
+  void start_long_ago(const std::string& id, std::chrono::milliseconds ago,
+                      const std::string& item = {}) const {
+    SettingsRequest request;
+    request.workspace = workspace_.path().string();
+    const Settings settings = must(resolve_settings(request));
+    ManualClock clock;
+    clock.set_wall_by(std::chrono::milliseconds(system_clock().now().ms() - clock.now().ms()) -
+                      ago - std::chrono::minutes(1));
+    const auto store = must(open_store(workspace_.url(GetParam(), "store")));
+    WorkSessions sessions(*store, work_place(settings), clock, random_ids());
+    StartSession wanted;
+    wanted.agent = settings.default_agent;
+    wanted.session_id = id;
+    must(sessions.start(wanted));
+    if (item.empty()) return;
+    CloseSession closing;
+    closing.session_id = id;
+    closing.open_threads = Json::trusted("[" + Json::string(item).text() + "]");
+    must(sessions.close(closing));
   }
   json::value file() const { return json::parse(workspace_.read(".gitmem/threads.json")); }
 };
@@ -195,6 +224,28 @@ TEST_P(ItemCommands, SessionsThatAreOpenAreListedAndOldOnesClosedTogether) {
   EXPECT_THAT(workspace_.run({"session", "list"}).out, HasSubstr("1 open\n"));
   EXPECT_EQ(workspace_.run({"session", "close", "--stale"}).out, "0 closed\n");
   EXPECT_EQ(workspace_.run({"session", "close", "--stale", "--summary", "x"}).code, 2);
+  start_long_ago("old-1", days(2));
+  start_long_ago("old-2", days(1));
+  EXPECT_THAT(workspace_.run({"session", "start"}).out,
+              HasSubstr("2 more sessions were never closed"));
+  const Ran closed = workspace_.run({"session", "close", "--stale"});
+  EXPECT_THAT(closed.out, AllOf(HasSubstr("closed old-1: "), HasSubstr("closed old-2: "),
+                                HasSubstr("\n2 closed\n")));
+  EXPECT_THAT(workspace_.run({"session", "list"}).out,
+              AllOf(HasSubstr("2 open\n"), Not(HasSubstr("old-"))));
+}
+
+TEST_P(ItemCommands, AStartAfterTwoWeeksSaysHowToTakeWhatIsLeft) {
+  start_long_ago("old", days(15), "Paint the fence");
+  std::filesystem::remove(workspace_.path() / ".gitmem/threads.json");
+  const Ran started = workspace_.run({"session", "start", "--session", "new"});
+  EXPECT_THAT(started.out,
+              AllOf(HasSubstr("Session old, closed "), HasSubstr("left 1 open item that was not"),
+                    HasSubstr("\nskein session start --session new --carry-from old\n"),
+                    Not(HasSubstr("Paint the fence"))));
+  // As it says.
+  const Ran taken = workspace_.run({"session", "start", "--session", "new", "--carry-from", "old"});
+  EXPECT_THAT(taken.out, AllOf(HasSubstr("Paint the fence"), Not(HasSubstr("--carry-from"))));
 }
 
 TEST_P(ItemCommands, ShowTellsWhatOpenedAnItemAndWhatClosedIt) {

@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "core/quotation.h"
+#include "skein/work_sessions.h"
+#include "support/manual_clock.h"
 #include "support/mcp_tools.h"
 
 namespace skein::test {
@@ -95,6 +98,33 @@ TEST_F(McpTools, CheckpointsShowTheItemsOfTheProject) {
   EXPECT_EQ(resumed.at("open_items").at(0).at("text"), "Mow the lawn");
   ASSERT_TRUE(resumed.as_object().contains("project"));
   EXPECT_EQ(resumed.at("project"), "beta");
+}
+
+TEST_F(McpTools, OldSessionsAreCountedAndClosedTogether) {
+  ManualClock past;  // months ago
+  WorkSessions before(must(workspace_.change())->store(), workspace_.place(), past, random_ids());
+  for (const char* id : {"old-1", "old-2"}) {
+    StartSession wanted;
+    wanted.agent = "mine";
+    wanted.session_id = id;
+    must(before.start(wanted));
+  }
+  const auto began = call("session_start", R"({"session_id":"fresh"})");
+  EXPECT_THAT(began.text, AllOf(HasSubstr("2 more sessions were never closed"), HasSubstr("stale"),
+                                Not(HasSubstr("old-1"))));
+  EXPECT_THAT(began.text.substr(0, began.text.find(kQuotationWarning)),
+              Not(HasSubstr("never closed")))
+      << "text for a model is quoted";
+
+  const auto mixed = call("session_close", R"({"stale":true,"summary":"x"})");
+  EXPECT_TRUE(mixed.is_error);
+  EXPECT_THAT(mixed.text, HasSubstr("no other argument"));
+  const auto closed = structured("session_close", R"({"stale":true})");
+  EXPECT_EQ(closed.at("success"), true);
+  ASSERT_THAT(closed.at("closed").as_array(), SizeIs(2));
+  EXPECT_THAT(call("session_close", R"({"stale":true})").text, HasSubstr("Closed 0"));
+  EXPECT_FALSE(call("session_close", R"({"session_id":"fresh"})").is_error);
+  EXPECT_THAT(call("session_start", "{}").text, Not(HasSubstr("never closed")));
 }
 
 }  // namespace

@@ -287,6 +287,28 @@ std::string close_text(const ClosedSession& closed) {
   return lines.empty() ? text + "\n" : quoted_record(text, lines);
 }
 
+bool is_bare(const CloseSession& request) {
+  return request.summary.empty() && request.decisions.empty() && request.learnings.empty() &&
+         request.open_threads.empty() && request.project_state.empty();
+}
+
+// Ends the sessions that nobody closed.
+Result<ToolAnswer> close_stale(Workspace& workspace, const CloseSession& request) {
+  if (request.session_id || !is_bare(request) || !request.extra.empty()) {
+    return fail(ErrorCode::kInvalid, "stale closes several sessions and takes no other argument");
+  }
+  SKEIN_ASSIGN(Desk* const desk, workspace.change());
+  const Timestamp before{workspace.clock().now().us - kStaleSessionUs};
+  SKEIN_ASSIGN(const auto closed, workspace.sessions(*desk).close_unclosed(before));
+  std::string text = fmt::format("Closed {} session{} that began more than 24 hours ago.\n",
+                                 closed.size(), closed.size() == 1 ? "" : "s");
+  for (const ClosedSession& one : closed) text += fmt::format("- {}\n", one.session.id);
+  std::string json = closed_sessions_answer(closed);
+  json.back() = ',';
+  return ToolAnswer{.text = std::move(text),
+                    .structured = stored_values(json + R"("success":true})")};
+}
+
 std::vector<Parameter> close_parameters() {
   constexpr const char* kTextOrObject = R"({"anyOf":[{"type":"string"},{"type":"object"}]})";
   const auto values = [&](const char* name, std::string description = {}) {
@@ -297,6 +319,9 @@ std::vector<Parameter> close_parameters() {
   };
   std::vector<Parameter> parameters = {
       session_parameter(),
+      {.name = "stale",
+       .kind = Kind::kFlag,
+       .description = "close all that began more than 24 hours ago instead"},
       {.name = "summary", .description = "what was done"},
       values("decisions"),
       values("learnings"),
@@ -317,11 +342,6 @@ bool has_payload_file(Workspace& workspace) {
   return std::filesystem::exists(file / "closing-payload.json", error);
 }
 
-bool is_bare(const CloseSession& request) {
-  return request.summary.empty() && request.decisions.empty() && request.learnings.empty() &&
-         request.open_threads.empty() && request.project_state.empty();
-}
-
 Tool close_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
     const Stopwatch watch;
@@ -338,6 +358,7 @@ Tool close_tool(Workspace& workspace) {
     request.extra = given(
         arguments, {"close_type", "closing_reflection", "task_completion", "human_corrections",
                     "linear_issue", "scars_to_record", "ceremony_duration_ms", "transcript_path"});
+    if (arguments.flag("stale")) return close_stale(workspace, request);
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(ClosedSession closed, workspace.sessions(*desk).close(request));
     if (is_bare(request) && has_payload_file(workspace)) {
@@ -360,7 +381,7 @@ Tool close_tool(Workspace& workspace) {
                                       std::string(kItem) +
                                       R"(},"created":{"type":"integer"},)"
                                       R"("resolved":{"type":"integer"})",
-                                  R"("success","open_threads")"),
+                                  R"("success")"),
           .run = plain(run)};
 }
 
