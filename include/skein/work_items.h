@@ -90,7 +90,10 @@ struct WorkPlace {
 struct CreateItem {
   std::string text;
   std::optional<std::string> project;
-  std::optional<std::string> session_id;  // none: the newest open one of the workspace, if any
+  // None: the newest open one of the workspace, if any. kNotFound: it is neither a working session
+  // nor one that the hooks of the workspace saw.
+  std::optional<std::string> session_id;
+  bool session_may_be_unknown = false;  // an unknown one is noted as it is
   bool allow_duplicate = false;
   // At most limits::kMaxLinkBytes of UTF-8 without control characters. It counts as an issue key of
   // the text when near-duplicates are looked for. Empty: none.
@@ -105,7 +108,8 @@ struct ListItems {
   // Without a project: only those of the session's, which is the newest open one of the workspace
   // if none is named. Where no session is open, all.
   bool of_session = false;
-  std::optional<std::string> session_id;
+  std::optional<std::string> session_id;  // both as in CreateItem
+  bool session_may_be_unknown = false;
   ItemLinks linked_to;        // only items that link to all of these
   bool with_details = false;  // fill in ListedItem::details
 };
@@ -132,13 +136,18 @@ struct ItemListing {
 };
 
 struct ResolveItem {
-  // Exactly one of the two. An id names an item of any project. A text is looked for in open items
-  // of the session's list (ListItems::of_session), without regard to case; it must be in one of
-  // them only, or be the whole text of only one. "#3" is the third open item of that list.
+  // Exactly one of the two. An id names an item of any project. A text is looked for in the open
+  // items of a list, without regard to case; it must be in one of them only, or be the whole text
+  // of only one. "#3" is the third open item of that list.
   std::optional<std::string> id;
   std::optional<std::string> text_match;
+  // Whose list that is, as in ListItems: of the project, else of all projects, else of the
+  // session's.
+  std::optional<std::string> project;
+  bool all_projects = false;
   std::optional<std::string> resolution_note;
   std::optional<std::string> session_id;  // both as in CreateItem
+  bool session_may_be_unknown = false;
   ItemLinks closed_by;
 };
 
@@ -185,6 +194,8 @@ std::string to_json(const WorkItem& item);
 
 // "t-" and 1 to 64 of [A-Za-z0-9_-].
 Result<void> check_item_id(std::string_view id);
+// Whether the text is a position in a list, such as "#3".
+bool is_item_position(std::string_view text);
 // UTF-8 without control characters, 1 to limits::kMaxProjectBytes.
 Result<void> check_project(std::string_view project);
 

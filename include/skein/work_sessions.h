@@ -99,6 +99,9 @@ struct StartedSession {
   std::vector<std::string> warnings;
 };
 
+// The records of sessions (Store::changes): what is listed as open depends on the newest open one.
+inline constexpr const char* kSessionsCollection = "work_sessions";
+
 inline constexpr std::size_t kMaxClosingItems = 1000;
 inline constexpr std::size_t kMaxUnclosedSessions = 1000;
 inline constexpr std::int64_t kStaleSessionUs = 24LL * 3600 * 1'000'000;
@@ -137,10 +140,13 @@ class WorkSessions {
   WorkSessions(Store& store, WorkPlace place, Clock& clock, IdSource& ids)
       : store_(store), place_(std::move(place)), clock_(clock), ids_(ids) {}
 
-  // A workspace whose list cannot be read is a warning: the items are then those of the store.
+  // A workspace whose list cannot be read or saved is a warning: the items are then those of the
+  // store, and those of the list as far as it can be read. kIo: .gitmem or the list is a link that
+  // is not written through; nothing is written then.
   Result<StartedSession> start(const StartSession& request);
 
-  // kNotFound: no such session, or none is open here. kConflict: it is closed already.
+  // The list as at the start. kNotFound: no such session, or none is open here. kConflict: it is
+  // closed already.
   Result<ClosedSession> close(const CloseSession& request);
 
   // Nothing, when there is no such session.

@@ -75,7 +75,8 @@ BuiltInTool create_item_tool(const RunScope& scope, WorkItems& items) {
 BuiltInTool resolve_item_tool(const RunScope& scope, WorkItems& items) {
   return {
       {"resolve_work_item", "Marks a work item as done, named by its id or by a part of its text.",
-       schema(R"("id":{"type":"string"},"text_match":{"type":"string"},)"
+       schema(R"("id":{"type":"string"},"text_match":{"type":"string"},"project":{"type":"string",)"
+              R"("description":"whose items text_match looks at"},)"
               R"("note":{"type":"string","description":"how it was resolved"})",
               "")},
       [&items, links = links_of(scope)](const Json& input, const std::stop_token&) -> ToolResult {
@@ -84,6 +85,7 @@ BuiltInTool resolve_item_tool(const RunScope& scope, WorkItems& items) {
         ResolveItem request;
         request.id = fields.take_string("id");
         request.text_match = fields.take_string("text_match");
+        request.project = fields.take_string("project");
         request.resolution_note = fields.take_string("note");
         request.closed_by = links;
         if (request.id.has_value() == request.text_match.has_value()) {

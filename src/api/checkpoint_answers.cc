@@ -69,6 +69,12 @@ std::vector<std::string> item_lines(const Resumed& resumed) {
   return lines;
 }
 
+// "open items of project billing"
+std::string items_heading(std::string_view begin, const Resumed& resumed) {
+  return fmt::format("{}{}", begin,
+                     resumed.project ? " of project " + visible_line(*resumed.project) : "");
+}
+
 // "build_passed" is "build passed".
 std::string shown_name(std::string name) {
   std::replace(name.begin(), name.end(), '_', ' ');
@@ -122,11 +128,11 @@ std::string resumed_json(const Resumed& resumed) {
   for (const auto& [id, text] : resumed.open_items) {
     items.push_back(JsonObject().add("id", id).add("text", text).str());
   }
-  return JsonObject()
-      .add_json("checkpoint", checkpoint_json(resumed.checkpoint))
-      .add_json("drift", drift_json(resumed.drift))
-      .add_json("open_items", json_array_of(items))
-      .str();
+  JsonObject object;
+  object.add_json("checkpoint", checkpoint_json(resumed.checkpoint));
+  object.add_json("drift", drift_json(resumed.drift));
+  if (resumed.project) object.add("project", *resumed.project);
+  return object.add_json("open_items", json_array_of(items)).str();
 }
 
 std::string entries_text(const std::vector<CheckpointEntry>& entries) {
@@ -182,7 +188,7 @@ std::string checkpoint_text(const Checkpoint& checkpoint) {
 
 std::string resumed_text(const Resumed& resumed) {
   std::string text = checkpoint_text(resumed.checkpoint);
-  add_list(text, "open items", item_lines(resumed));
+  add_list(text, items_heading("open items", resumed), item_lines(resumed));
   return text + drift_text(resumed.drift);
 }
 
@@ -203,7 +209,7 @@ std::string handoff_prompt(const Resumed& resumed) {
     add_list(said, "Commits of this session:", *checkpoint.git->commits_made);
   }
   if (checkpoint.next_steps) add_list(said, "Next steps:", *checkpoint.next_steps);
-  add_list(said, "Open items:", item_lines(resumed));
+  add_list(said, items_heading("Open items", resumed) + ":", item_lines(resumed));
   const std::string what =
       fmt::format("Continue the work {} (checkpoint {}).\n\nWhat the checkpoint says.",
                   quoted_name(checkpoint.title), visible_line(checkpoint.id));

@@ -13,7 +13,7 @@ std::string entry_json(const CheckpointEntry& entry);
 std::string entries_json(const std::vector<CheckpointEntry>& entries);
 // The file's object on one line.
 std::string checkpoint_json(const Checkpoint& checkpoint);
-// {"checkpoint", "drift", "open_items"}
+// {"checkpoint", "drift", "project", "open_items"}; without "project" the items are of all projects
 std::string resumed_json(const Resumed& resumed);
 
 // A line each, under a heading.

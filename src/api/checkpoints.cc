@@ -9,12 +9,16 @@
 namespace skein {
 namespace {
 
-Result<std::vector<Resumed::OpenItem>> open_items(const Settings& settings, Store& store) {
+bool is_named(const SessionChoice& session) { return session.id && !session.id->empty(); }
+
+Result<ItemListing> open_items(const Settings& settings, Store& store,
+                               const SessionChoice& session) {
   WorkItems items(store, work_place(settings), system_clock(), random_ids());
-  SKEIN_ASSIGN(const ItemListing listing, items.list({}));
-  std::vector<Resumed::OpenItem> open;
-  for (const ListedItem& listed : listing.items) open.push_back({listed.item.id, listed.item.text});
-  return open;
+  ListItems wanted;
+  wanted.of_session = true;
+  if (is_named(session)) wanted.session_id = session.id;
+  wanted.session_may_be_unknown = session.from_environment;
+  return items.list(wanted);
 }
 
 // The store of the settings; an empty one, where there is none yet.
@@ -23,9 +27,9 @@ Result<std::unique_ptr<Store>> existing_store(const Settings& settings) {
   return open_settled_store(settings, IfMissing::kRefuse);
 }
 
-Result<bool> is_hooked(const Settings& settings, const std::optional<std::string>& session) {
-  if (!session || session->empty()) return false;
-  SKEIN_ASSIGN(const auto known, HookSessions(settings.workspace.string()).find(*session));
+Result<bool> is_hooked(const Settings& settings, const SessionChoice& session) {
+  if (!is_named(session)) return false;
+  SKEIN_ASSIGN(const auto known, HookSessions(settings.workspace.string()).find(*session.id));
   return known.has_value();
 }
 
@@ -48,12 +52,14 @@ Result<Resumed> find_resumed(const Settings& settings, std::string_view part,
 }
 
 // Without them one can go on all the same.
-void add_items(Resumed& resumed, Result<std::vector<Resumed::OpenItem>> items,
-               const Notice& notice) {
-  if (items) {
-    resumed.open_items = std::move(*items);
-  } else if (notice) {
-    notice("without open items: " + items.error().message);
+void add_items(Resumed& resumed, Result<ItemListing> listing, const Notice& notice) {
+  if (!listing) {
+    if (notice) notice("without open items: " + listing.error().message);
+    return;
+  }
+  resumed.project = std::move(listing->project);
+  for (ListedItem& listed : listing->items) {
+    resumed.open_items.push_back({std::move(listed.item.id), std::move(listed.item.text)});
   }
 }
 
@@ -68,19 +74,27 @@ Checkpoints workspace_checkpoints(const Settings& settings, Notice notice) {
 }
 
 Result<Checkpoint> make_checkpoint(const Settings& settings, Store& store, NewCheckpoint wanted,
-                                   const std::optional<std::string>& session, Notice notice) {
-  Checkpoints checkpoints = workspace_checkpoints(settings, std::move(notice));
-  WorkSessions working(store, work_place(settings), system_clock(), random_ids());
-  return Hooks(checkpoints).checkpoint(std::move(wanted), working, session);
+                                   const SessionChoice& session, Notice notice) {
+  Checkpoints checkpoints = workspace_checkpoints(settings, notice);
+  const WorkPlace place = work_place(settings);
+  if (session.from_environment && is_named(session)) {
+    if (const auto unknown = unknown_session_notice(store, place, *session.id)) {
+      if (notice) notice(*unknown);
+      return checkpoints.create(wanted);
+    }
+  }
+  WorkSessions working(store, place, system_clock(), random_ids());
+  return Hooks(checkpoints).checkpoint(std::move(wanted), working, session.id);
 }
 
 Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
-                                   const std::optional<std::string>& session, Notice notice) {
+                                   const SessionChoice& session, Notice notice) {
   auto store = existing_store(settings);
   // A checkpoint is a file: storage that fails only hides the working sessions.
   if (!store && store.error().code == ErrorCode::kIo) {
     SKEIN_ASSIGN(const bool hooked, is_hooked(settings, session));
-    if (session && !session->empty() && !hooked) return tl::unexpected(std::move(store).error());
+    const bool must_be_known = is_named(session) && !session.from_environment;
+    if (must_be_known && !hooked) return tl::unexpected(std::move(store).error());
     if (notice) notice("without working sessions: " + store.error().message);
     store = open_store("memory:");
   }
@@ -89,18 +103,19 @@ Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wante
 }
 
 Result<Resumed> resume_checkpoint(const Settings& settings, Store& store, std::string_view part,
-                                  Notice notice) {
+                                  const SessionChoice& session, Notice notice) {
   SKEIN_ASSIGN(Resumed resumed, find_resumed(settings, part, notice));
-  add_items(resumed, open_items(settings, store), notice);
+  add_items(resumed, open_items(settings, store, session), notice);
   return resumed;
 }
 
-Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part, Notice notice) {
+Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part,
+                                  const SessionChoice& session, Notice notice) {
   SKEIN_ASSIGN(Resumed resumed, find_resumed(settings, part, notice));
   // Items are in a file of the workspace; without a store they only lack what is kept there.
   const auto store = existing_store(settings);
   if (store) {
-    add_items(resumed, open_items(settings, **store), notice);
+    add_items(resumed, open_items(settings, **store, session), notice);
   } else {
     add_items(resumed, tl::unexpected(store.error()), notice);
   }

@@ -16,13 +16,24 @@ using Notice = std::function<void(const std::string&)>;
 
 Checkpoints workspace_checkpoints(const Settings& settings, Notice notice = {});
 
-// A checkpoint of a session, with the commits since it began: the session that is named, else the
-// newest that is open here. Without any, of none. kNotFound: the named session is unknown.
+// A session as a caller names it; no id, or an empty one: the newest that is open here.
+struct SessionChoice {
+  // NOLINTNEXTLINE(google-explicit-constructor): an id alone is one that somebody typed.
+  SessionChoice(std::optional<std::string> typed = {}) : id(std::move(typed)) {}
+  SessionChoice(std::optional<std::string> named, bool environment)
+      : id(std::move(named)), from_environment(environment) {}
+
+  std::optional<std::string> id;
+  bool from_environment = false;  // an unknown one is a notice, and no session
+};
+
+// A checkpoint of a session, with the commits since it began; without any, of none. kNotFound: the
+// named session is unknown.
 Result<Checkpoint> make_checkpoint(const Settings& settings, Store& store, NewCheckpoint wanted,
-                                   const std::optional<std::string>& session, Notice notice = {});
+                                   const SessionChoice& session, Notice notice = {});
 // The same without an open store. A store that does not exist is not created.
 Result<Checkpoint> make_checkpoint(const Settings& settings, NewCheckpoint wanted,
-                                   const std::optional<std::string>& session, Notice notice = {});
+                                   const SessionChoice& session, Notice notice = {});
 
 // A checkpoint and all that one needs to go on from it.
 struct Resumed {
@@ -34,14 +45,16 @@ struct Resumed {
   Checkpoint checkpoint;
   CheckpointDrift drift;
   std::vector<OpenItem> open_items;
+  std::optional<std::string> project;  // of the session, whose items these are; none: of all
 };
 
-// `part` as in Checkpoints::get; empty: the newest that somebody asked for.
+// `part` as in Checkpoints::get; empty: the newest that somebody asked for. The items are those of
+// the session's project.
 Result<Resumed> resume_checkpoint(const Settings& settings, std::string_view part,
-                                  Notice notice = {});
+                                  const SessionChoice& session = {}, Notice notice = {});
 // The same for whoever has the store open.
 Result<Resumed> resume_checkpoint(const Settings& settings, Store& store, std::string_view part,
-                                  Notice notice = {});
+                                  const SessionChoice& session = {}, Notice notice = {});
 
 // What automatic checkpoints were purged, and how many sessions the hooks forgot.
 struct PurgedCheckpoints {

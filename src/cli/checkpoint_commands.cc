@@ -56,9 +56,11 @@ class CheckpointMaker : public Command {
     wanted_.folder = here.string();
     wanted_.files_touched = typed_files();
     SKEIN_ASSIGN_OR_FAIL(Checkpoint made,
-                         make_checkpoint(settings, wanted_, session_of(session_), print_notice));
+                         make_checkpoint(settings, wanted_, session(), print_notice));
     return made;
   }
+
+  SessionChoice session() const { return {session_of(session_), !session_}; }
 
   // Absolute: they were typed from the folder that one stands in.
   std::vector<std::string> typed_files() const {
@@ -187,7 +189,8 @@ class Handoff : public CheckpointMaker {
     wanted_.type = CheckpointType::kHandoff;
     SKEIN_ASSIGN_OR_FAIL(const Checkpoint made, make(context));
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN(const Resumed resumed, resume_checkpoint(settings, made.id, print_notice));
+    SKEIN_ASSIGN(const Resumed resumed,
+                 resume_checkpoint(settings, made.id, session(), print_notice));
     const std::string prompt = handoff_prompt(resumed);
     if (context.json()) {
       context.out().write(
@@ -225,7 +228,8 @@ class Resume : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_ASSIGN(const Resumed resumed, resume_checkpoint(settings, part_, print_notice));
+    const SessionChoice session(session_of(std::nullopt), true);
+    SKEIN_ASSIGN(const Resumed resumed, resume_checkpoint(settings, part_, session, print_notice));
     if (context.json()) {
       context.out().write(resumed_json(resumed) + "\n");
     } else {

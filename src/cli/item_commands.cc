@@ -12,6 +12,7 @@ namespace {
 // The items of the workspace, and the store that they are noted in.
 struct OpenItems {
   std::unique_ptr<Store> store;
+  WorkPlace place;
   std::unique_ptr<WorkItems> items;
 };
 
@@ -26,9 +27,19 @@ tl::expected<OpenItems, Failure> open_items(Context& context, Purpose purpose) {
   } else {
     SKEIN_ASSIGN_OR_FAIL(open.store, context.open(IfMissing::kCreate));
   }
-  open.items =
-      std::make_unique<WorkItems>(*open.store, work_place(settings), system_clock(), random_ids());
+  open.place = work_place(settings);
+  open.items = std::make_unique<WorkItems>(*open.store, open.place, system_clock(), random_ids());
   return open;
+}
+
+// The session that was typed must be known; that of the environment is a notice if it is not.
+void set_session(auto& request, const OpenItems& open) {
+  if (request.session_id) return;
+  request.session_id = session_of(std::nullopt);
+  request.session_may_be_unknown = true;
+  if (!request.session_id) return;
+  const auto notice = unknown_session_notice(*open.store, open.place, *request.session_id);
+  if (notice) print_notice(*notice);
 }
 
 void add_link_arguments(std::vector<Argument>& arguments, ItemLinks& links,
@@ -48,13 +59,15 @@ Argument project_argument(std::optional<std::string>& project, std::string help)
   return {.names = "--project", .value_name = "P", .help = std::move(help), .set = into(project)};
 }
 
-Argument session_argument(std::optional<std::string>& session) {
-  return {
-      .names = "--session",
-      .value_name = "ID",
-      .help = "the working session that does it (SKEIN_SESSION; default the newest open one here)",
-      .set = into(session)};
+Argument session_argument(std::optional<std::string>& session, const std::string& what) {
+  return {.names = "--session",
+          .value_name = "ID",
+          .help = what + " (SKEIN_SESSION; default the newest open one here)",
+          .set = into(session)};
 }
+
+constexpr const char* kDoingSession = "the working session that does it";
+constexpr const char* kBothProjects = "give --project or --all-projects, not both";
 
 std::string item_row(const ListedItem& listed) {
   const WorkItem& item = listed.item;
@@ -89,7 +102,7 @@ class Create : public Command {
         project_argument(
             request_.project,
             "what it belongs to (default: that of the session, else of the workspace)"),
-        session_argument(request_.session_id),
+        session_argument(request_.session_id, kDoingSession),
         {.names = "--allow-duplicate",
          .help = "even if an open item says nearly the same",
          .set = into(request_.allow_duplicate)},
@@ -105,7 +118,7 @@ class Create : public Command {
   Outcome run(Context& context) override {
     const Stopwatch watch;
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
-    request_.session_id = session_of(request_.session_id);
+    set_session(request_, open);
     auto created = open.items->create(request_);
     if (!created) return tl::unexpected(with_option(std::move(created).error()));
     const WorkItem& item = *created;
@@ -154,6 +167,7 @@ class List : public Command {
          .set = into(request_.include_resolved)},
         project_argument(request_.project, "only those of this project (default: of the session)"),
         {.names = "--all-projects", .help = "those of all projects", .set = into(all_projects_)},
+        session_argument(request_.session_id, "the working session whose project counts"),
     };
     add_link_arguments(all, request_.linked_to, "only those that link to ");
     return all;
@@ -163,10 +177,10 @@ class List : public Command {
     const Stopwatch watch;
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kRead));
     if (all_projects_ && request_.project) {
-      return wrong_usage("give --project or --all-projects, not both");
+      return wrong_usage(kBothProjects);
     }
     request_.of_session = !all_projects_;
-    request_.session_id = session_of(std::nullopt);
+    set_session(request_, open);
     request_.with_details = !context.json();
     SKEIN_ASSIGN(const ItemListing listing, open.items->list(request_));
     if (context.json()) {
@@ -195,12 +209,13 @@ class Resolve : public Command {
         .examples =
             "  skein item resolve t-1a2b3c4d --note \"Released as 2.0\"\n"
             "  skein item resolve --text-match \"package name\" --json\n"
-            "  skein item resolve '#2'\n",
+            "  skein item resolve '#2' --project billing\n",
         .details =
-            "A text is looked for in the open items that \"skein item list\" prints, without "
-            "regard to case, and must be in one\nof them only. #2 is the second of them. An id "
-            "names an item of any project. A note that says \"duplicate of t-…\"\nresolves that "
-            "item as well. Resolving an item again changes nothing."};
+            "A text is looked for in the open items that \"skein item list\" prints with the same "
+            "--project, --all-projects and\n--session, without regard to case, and must be in one "
+            "of them only. #2 is the second of them. An id names an item of\nany project. A note "
+            "that says \"duplicate of t-…\" resolves that item as well. Resolving an item again "
+            "changes nothing."};
   }
 
   std::vector<Argument> arguments() override {
@@ -217,7 +232,12 @@ class Resolve : public Command {
          .value_name = "N",
          .help = "how it was resolved",
          .set = into(request_.resolution_note)},
-        session_argument(request_.session_id),
+        project_argument(request_.project,
+                         "the list that a position or text is of (default: of the session)"),
+        {.names = "--all-projects",
+         .help = "the list of all projects",
+         .set = into(request_.all_projects)},
+        session_argument(request_.session_id, kDoingSession),
     };
     add_link_arguments(all, request_.closed_by, "what closed it: ");
     return all;
@@ -228,8 +248,9 @@ class Resolve : public Command {
     if (request_.id.has_value() == request_.text_match.has_value()) {
       return wrong_usage("name an item by its ID or by --text-match");
     }
+    if (request_.all_projects && request_.project) return wrong_usage(kBothProjects);
     SKEIN_ASSIGN_OR_FAIL(const OpenItems open, open_items(context, Purpose::kChange));
-    request_.session_id = session_of(request_.session_id);
+    set_session(request_, open);
     std::vector<WorkItem> also_resolved;
     SKEIN_ASSIGN(const WorkItem item, open.items->resolve(request_, &also_resolved));
     if (context.json()) {

@@ -31,14 +31,19 @@ std::string open_items(Workspace& workspace, const Caller& caller) {
   if (!caller.all_agents) return {};
   const auto desk = workspace.look();
   if (!desk) return {};
-  const auto listing = workspace.items(**desk).list({});
-  if (!listing || listing->items.empty()) return "Nothing is noted as open.\n";
+  ListItems wanted;
+  wanted.of_session = true;
+  const auto listing = workspace.items(**desk).list(wanted);
+  if (!listing) return {};
+  const std::string of_project =
+      listing->project ? " in project " + quoted_name(*listing->project) : std::string();
+  if (listing->items.empty()) return fmt::format("Nothing is noted as open{}.\n", of_project);
   std::string lines;
   for (std::size_t i = 0; i < std::min(listing->items.size(), kMostItems); ++i) {
     const WorkItem& item = listing->items[i].item;
     lines += fmt::format("{} {}\n", item.id, item.text);
   }
-  return quoted_record(fmt::format("Open now ({}).", listing->total_open), lines);
+  return quoted_record(fmt::format("Open now{} ({}).", of_project, listing->total_open), lines);
 }
 
 PromptOutcome start(const PromptValues& values) {

@@ -67,13 +67,20 @@ Result<std::vector<CheckpointEntry>> newest_checkpoints(const Workspace& workspa
   return workspace_checkpoints(workspace.settings()).list(query);
 }
 
+// What is open in the project of the session.
+Result<ItemListing> open_items(Workspace& workspace, Desk& desk) {
+  ListItems wanted;
+  wanted.of_session = true;
+  return workspace.items(desk).list(wanted);
+}
+
 // Items and checkpoints.
 Result<void> list_work(Workspace& workspace, Desk& desk, std::vector<std::string>& all) {
   all.push_back(
       entry(kItemsUri, "items", "Open work items", "What is unresolved in this workspace", kJson));
   all.push_back(
       entry(kCheckpointsUri, "checkpoints", "Checkpoints", "Where the work stood", kJson));
-  SKEIN_ASSIGN(const ItemListing items, workspace.items(desk).list({}));
+  SKEIN_ASSIGN(const ItemListing items, open_items(workspace, desk));
   for (std::size_t i = 0; i < std::min(items.items.size(), limits::kListedItems); ++i) {
     const WorkItem& item = items.items[i].item;
     all.push_back(entry(with(kItemUri, item.id), item.id, quoted_title(item.text), "", kJson));
@@ -102,8 +109,13 @@ Result<std::vector<std::string>> list_all(Workspace& workspace, const Caller& ca
 
 Result<std::string> read_items(Workspace& workspace, Desk& desk) {
   const Stopwatch watch;
-  SKEIN_ASSIGN(const ItemListing listing, workspace.items(desk).list({}));
-  return contents(kItemsUri, kJson, with_notice(list_threads_answer(listing, watch)));
+  SKEIN_ASSIGN(const ItemListing listing, open_items(workspace, desk));
+  std::string json = list_threads_answer(listing, watch);
+  if (listing.project) {
+    json.back() = ',';
+    json += JsonObject().add("project", *listing.project).str().substr(1);
+  }
+  return contents(kItemsUri, kJson, with_notice(json));
 }
 
 Result<std::string> read_threads(Desk& desk, const Caller& caller) {

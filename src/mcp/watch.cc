@@ -8,6 +8,7 @@
 #include "api/checkpoints.h"
 #include "core/percent.h"
 #include "mcp/catalogue.h"
+#include "skein/work_sessions.h"
 
 namespace skein::mcp {
 namespace {
@@ -132,6 +133,9 @@ void Watch::look_at_store(News& news, const std::stop_token& stop) {
   cursor_ = batch->cursor;
   for (const Change& change : batch->changes) {
     if (change.kind == ChangeKind::kRecordWritten || change.kind == ChangeKind::kRecordDeleted) {
+      if (change.collection != kSessionsCollection) continue;
+      news.uris.emplace(kItemsUri);
+      news.lists = true;
       continue;
     }
     news.uris.insert(uri(kThreadUri, change.thread.str()));

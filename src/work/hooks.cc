@@ -6,6 +6,7 @@
 #include "core/quote.h"
 #include "core/try.h"
 #include "work/checkpoint_capture.h"
+#include "work/named_session.h"
 
 namespace skein {
 namespace {
@@ -221,11 +222,7 @@ Result<Hooks::Session> Hooks::named_session(WorkSessions& working, const std::st
   }
   if (session.hooked || session.working) return session;
   SKEIN_ASSIGN(const auto open, working.unclosed());
-  std::string known;
-  for (const WorkSession& other : open) known += (known.empty() ? "" : ", ") + quote(other.id);
-  return fail(ErrorCode::kNotFound, "unknown working session " + quote(id) +
-                                        " (open here: " + (known.empty() ? "none" : known) +
-                                        "); start it first, or leave the session out");
+  return tl::unexpected(unknown_session(id, open));
 }
 
 Result<std::optional<Hooks::Session>> Hooks::newest_session(WorkSessions& working) const {

@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <optional>
 
 #include "core/checksum.h"
+#include "core/confined_path.h"
 #include "core/file.h"
 #include "core/file_lock.h"
 #include "core/own_folder.h"
@@ -63,6 +65,8 @@ Result<ItemList> ItemFile::read() const {
   return read_items(*bytes, Timestamp::from_ms(stamp->mtime_ns / 1'000'000));
 }
 
+Result<void> ItemFile::check_links() const { return check_no_links(path_); }
+
 Result<void> ItemFile::update(const std::function<Result<void>(ItemList&)>& change,
                               std::size_t keep_free) const {
   Flusher flusher;
@@ -84,6 +88,22 @@ Result<void> ItemFile::update(const std::function<Result<void>(ItemList&)>& chan
                             json.size()));
   }
   return replace_file(path_, json, flusher);
+}
+
+ItemList ItemFile::update_or_warn(const std::function<void(ItemList&)>& change,
+                                  std::vector<std::string>& warnings) const {
+  std::optional<ItemList> list;
+  const auto saved = update([&](ItemList& local) -> Result<void> {
+    change(local);
+    list = local;
+    return {};
+  });
+  if (saved) return *std::move(list);
+  warnings.push_back(saved.error().message);
+  if (list) return *std::move(list);
+  ItemList unsaved = read().value_or(ItemList{});
+  change(unsaved);
+  return unsaved;
 }
 
 }  // namespace skein

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "work/item_formats.h"
 
@@ -20,12 +21,20 @@ class ItemFile {
   // that follows from its bytes. kIo: it is no regular file, or too large.
   Result<ItemList> read() const;
 
+  // kIo: .gitmem or the file is a link, which is not written through.
+  Result<void> check_links() const;
+
   // Reads the list, lets `change` alter it, and saves it if it is another then; all under the lock
   // that keeps other processes from doing the same. When it returns, the new list is durable. An
   // error of `change` is passed on, and nothing is saved. kInvalid: the list would exceed
   // limits::kMaxItemListBytes, less `keep_free`.
   Result<void> update(const std::function<Result<void>(ItemList&)>& change,
                       std::size_t keep_free = 0) const;
+
+  // The list as `change` makes it, saved if it can be; else a warning says why it is not. A file
+  // that cannot be read counts as an empty list then.
+  ItemList update_or_warn(const std::function<void(ItemList&)>& change,
+                          std::vector<std::string>& warnings) const;
 
  private:
   Error damaged(const std::string& bytes, const std::string& reason) const;

@@ -14,34 +14,26 @@
 #include "work/item_select.h"
 #include "work/item_texts.h"
 #include "work/item_view.h"
+#include "work/named_session.h"
 #include "work/session_records.h"
 #include "work/session_repository.h"
 
 namespace skein {
 namespace {
 
-// The session that a deed belongs to, its project, and what it has to do with, where it is known.
+// The session that a deed belongs to, and what it has to do with.
 struct Deed {
-  std::optional<std::string> session;
-  std::optional<std::string> project;
+  NamedSession session;
   ItemLinks links;
 };
 
-Result<Deed> deed_of(Store& store, const WorkPlace& place,
-                     const std::optional<std::string>& session_id, const ItemLinks& links) {
+// `request` is a CreateItem or ResolveItem.
+Result<Deed> deed_of(Store& store, const WorkPlace& place, const auto& request,
+                     const ItemLinks& links) {
   SKEIN_TRY(check_links(links));
-  Deed deed{session_id, std::nullopt, links};
-  if (session_id) {
-    SKEIN_TRY(check_session_id(*session_id));
-    SKEIN_ASSIGN(const auto session, read_session(store, *session_id));
-    if (session) deed.project = session->session.project;
-  } else {
-    SKEIN_ASSIGN(const auto newest, newest_open_session(store, place));
-    if (newest) {
-      deed.session = newest->id;
-      deed.project = newest->project;
-    }
-  }
+  Deed deed{{}, links};
+  SKEIN_ASSIGN(deed.session, find_named_session(store, place, request.session_id,
+                                                request.session_may_be_unknown));
   if (deed.links.commit.empty()) deed.links.commit = head_commit(place.checked_out());
   return deed;
 }
@@ -61,8 +53,9 @@ Result<WorkItem> WorkItems::create(const CreateItem& request) {
   WorkItem wanted;
   wanted.text = unwrapped_text(request.text);
   wanted.linear_issue = request.linear_issue;
-  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.opened_by));
-  const std::string project = request.project.value_or(deed.project.value_or(place_.project));
+  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request, request.opened_by));
+  const std::string project =
+      request.project.value_or(deed.session.project.value_or(place_.project));
   const ProjectOf project_of = project_lookup(store_, place_);
   WorkItem item;
   const auto add = [&](ItemList& list) -> Result<void> {
@@ -71,7 +64,7 @@ Result<WorkItem> WorkItems::create(const CreateItem& request) {
           refuse_duplicate(store_, place_, project, shown_items(list.items, project_of), wanted));
     }
     item = new_item(list, wanted.text, clock_.now(), ids_);
-    item.source_session = deed.session;
+    item.source_session = deed.session.id;
     SKEIN_TRY(change_notes(store_, project, {item.id}, [&](ItemNotes& notes) {
       touch(notes, item.created_at);
       notes.opened_by = deed.links;
@@ -94,7 +87,9 @@ Result<ItemListing> WorkItems::list(const ListItems& request) {
   ItemListing listing;
   listing.project = request.project;
   if (!listing.project && request.of_session) {
-    SKEIN_ASSIGN(listing.project, session_project(store_, place_, request.session_id));
+    SKEIN_ASSIGN(NamedSession session, find_named_session(store_, place_, request.session_id,
+                                                          request.session_may_be_unknown));
+    listing.project = std::move(session.project);
   }
   SKEIN_ASSIGN(const NotesById notes, read_notes(store_, shown));
   if (listing.project) {
@@ -130,11 +125,14 @@ Result<WorkItem> WorkItems::resolve(const ResolveItem& request,
   if (request.resolution_note) {
     SKEIN_TRY(check_item_text("resolution_note", *request.resolution_note));
   }
-  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request.session_id, request.closed_by));
+  if (request.project) SKEIN_TRY(check_project(*request.project));
+  SKEIN_ASSIGN(const Deed deed, deed_of(store_, place_, request, request.closed_by));
+  const bool of_session = !request.project && !request.all_projects;
+  const auto& project = of_session ? deed.session.project : request.project;
   const ProjectOf project_of = project_lookup(store_, place_);
   WorkItem resolved;
   const auto close = [&](ItemList& list, WorkItem& item, std::optional<std::string> note) {
-    resolve_in(list, item, clock_.now(), deed.session, std::move(note));
+    resolve_in(list, item, clock_.now(), deed.session.id, std::move(note));
     resolved = item;
     list = merge(std::move(list), {}, project_of);
     if (deed.links.empty()) return Result<void>{};
@@ -146,7 +144,7 @@ Result<WorkItem> WorkItems::resolve(const ResolveItem& request,
   SKEIN_TRY(ItemFile(place_.folder).update([&](ItemList& list) -> Result<void> {
     list = merge(std::move(list), {}, project_of);
     SKEIN_ASSIGN(WorkItem * item,
-                 select_item(store_, place_, list, request, deed.project, clock_.now()));
+                 select_item(store_, place_, list, request, project, clock_.now()));
     resolved = *item;
     if (item->status == ItemStatus::kResolved) return {};
     SKEIN_TRY(close(list, *item, request.resolution_note));

@@ -21,11 +21,11 @@ namespace skein {
 namespace {
 
 // The number of "#3"; 0: it is no such text.
-std::size_t position_in(const std::optional<std::string>& text) {
-  if (!text || text->size() < 2 || text->front() != '#') return 0;
+std::size_t position_in(std::string_view text) {
+  if (text.size() < 2 || text.front() != '#') return 0;
   std::size_t number = 0;
-  const char* const end = text->data() + text->size();
-  const auto [stop, error] = std::from_chars(text->data() + 1, end, number);
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data() + 1, end, number);
   return error == std::errc{} && stop == end ? number : 0;
 }
 
@@ -122,11 +122,13 @@ Result<WorkItem*> not_found(Store& store, const WorkPlace& place, const ItemList
 
 }  // namespace
 
+bool is_item_position(std::string_view text) { return position_in(text) > 0; }
+
 Result<void> check_selection(const ResolveItem& request) {
   if (request.id.has_value() == request.text_match.has_value()) {
     return fail(ErrorCode::kInvalid, "name an item by its id or by a text, one of the two");
   }
-  if (!request.id || position_in(request.id) > 0) return {};
+  if (!request.id || is_item_position(*request.id)) return {};
   return check_item_id(*request.id);
 }
 
@@ -145,12 +147,13 @@ Result<WorkItem*> find_item(ItemList& list, std::string_view id) {
 Result<WorkItem*> select_item(Store& store, const WorkPlace& place, ItemList& list,
                               const ResolveItem& request, const std::optional<std::string>& project,
                               Timestamp now) {
-  if (const std::size_t position = position_in(request.id ? request.id : request.text_match)) {
+  if (const std::size_t position = position_in(request.id ? *request.id : *request.text_match)) {
     SKEIN_ASSIGN(WorkItem * item, find_by_position(store, place, list, project, position));
     if (item != nullptr) return item;
     if (request.id) {
       return fail(ErrorCode::kNotFound,
-                  fmt::format("there is no open item {}; list them first", *request.id));
+                  fmt::format("there is no open item {}{}; list them first", *request.id,
+                              project ? " in project " + quote(*project) : std::string()));
     }
   }
   auto here = find_here(store, place, list, request, project);
@@ -165,19 +168,6 @@ Result<WorkItem*> select_item(Store& store, const WorkPlace& place, ItemList& li
   SKEIN_TRY(note_project(store, of_project, carried.items));
   list = std::move(both);
   return find_here(store, place, list, request, project);
-}
-
-Result<std::optional<std::string>> session_project(Store& store, const WorkPlace& place,
-                                                   const std::optional<std::string>& session_id) {
-  if (session_id) {
-    SKEIN_TRY(check_session_id(*session_id));
-    SKEIN_ASSIGN(const auto session, read_session(store, *session_id));
-    if (session) return session->session.project;
-    return std::nullopt;
-  }
-  SKEIN_ASSIGN(const auto newest, newest_open_session(store, place));
-  if (!newest) return std::nullopt;
-  return newest->project;
 }
 
 WorkItem* open_original(ItemList& list, const WorkItem& resolved) {

@@ -18,16 +18,12 @@ WorkItem* item_with_id(ItemList& list, std::string_view id);
 // kNotFound.
 Result<WorkItem*> find_item(ItemList& list, std::string_view id);
 
-// The item that is to be resolved; a text names one of the project only. One that is not in the
-// list is looked for in the last closed sessions of the project (none: that of the place), whose
-// items are merged into the list then.
+// The item that is to be resolved; a text or a position names one of the project only (none: of
+// all). One that is not in the list is looked for in the last closed sessions of the project (none:
+// that of the place), whose items are merged into the list then.
 Result<WorkItem*> select_item(Store& store, const WorkPlace& place, ItemList& list,
                               const ResolveItem& request, const std::optional<std::string>& project,
                               Timestamp now);
-
-// The project of the session, or of the newest open one here; nothing, where there is none.
-Result<std::optional<std::string>> session_project(Store& store, const WorkPlace& place,
-                                                   const std::optional<std::string>& session_id);
 
 // The open item that the resolution note of another names as its original ("duplicate of t-…"), or
 // null.

@@ -79,24 +79,19 @@ WorkSession as_closed(WorkSession session, const CloseSession& request, std::str
 ItemList merged_list(Store& store, const WorkPlace& place, const ItemList& carried,
                      Payload& payload, std::vector<std::string>& warnings) {
   const ProjectOf project_of = project_lookup(store, place);
-  std::optional<ItemList> list;
-  auto saved = ItemFile(place.folder).update([&](ItemList& local) -> Result<void> {
+  const auto add = [&](ItemList& local) {
     local = merge(std::move(local), carried, project_of);
     payload.apply(local, project_of);
-    list = local;
-    return {};
-  });
-  if (!saved) warnings = {saved.error().message};
-  if (list) return *std::move(list);
-  ItemList without_local = carried;
-  payload.apply(without_local, project_of);
-  return without_local;
+  };
+  warnings.clear();  // of an earlier attempt
+  return ItemFile(place.folder).update_or_warn(add, warnings);
 }
 
 }  // namespace
 
 Result<ClosedSession> WorkSessions::close(const CloseSession& request) {
   SKEIN_TRY(check_size(request));
+  SKEIN_TRY(ItemFile(place_.folder).check_links());
   SKEIN_ASSIGN(const StoredSession before, session_to_close(store_, place_, request.session_id));
   const Timestamp now = clock_.now();
   Payload payload(store_, request, before.session, now, ids_);

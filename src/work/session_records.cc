@@ -14,7 +14,7 @@
 namespace skein {
 namespace {
 
-constexpr const char* kSessions = "work_sessions";       // key: <id>
+constexpr const char* kSessions = kSessionsCollection;   // key: <id>
 constexpr const char* kOpen = "work_sessions_open";      // key: <place>/<started_at>/<id>
 constexpr const char* kClosed = "work_sessions_closed";  // key: <project>/<closed_at>/<id>
 constexpr const char* kProjects = "work_projects";       // key: <project>

@@ -108,19 +108,6 @@ Result<void> add_items(StartedSession& started, Store& store, const WorkPlace& p
   return {};
 }
 
-// The list of the workspace with those of other sessions in it. What cannot be read or saved is a
-// warning.
-ItemList merge_into_workspace(Store& store, const WorkPlace& place, const ItemList& carried,
-                              std::vector<std::string>& warnings) {
-  std::optional<ItemList> list;
-  auto saved = ItemFile(place.folder).update([&](ItemList& local) -> Result<void> {
-    list = local = merge(std::move(local), carried, project_lookup(store, place));
-    return {};
-  });
-  if (!saved) warnings.push_back(saved.error().message);
-  return list.value_or(carried);
-}
-
 void add_checkpoints(StartedSession& started, const WorkPlace& place, Clock& clock) {
   const auto warn = [&started](const std::string& message) { started.warnings.push_back(message); };
   CheckpointsOptions options;
@@ -183,6 +170,8 @@ void keep_recent(StartedSession& started, bool all, Timestamp now) {
 
 Result<StartedSession> WorkSessions::start(const StartSession& request) {
   if (request.project) SKEIN_TRY(check_project(*request.project));
+  const ItemFile file(place_.folder);
+  SKEIN_TRY(file.check_links());
   const Timestamp now = clock_.now();
   SKEIN_ASSIGN(StoredSession stored, session_to_start(store_, place_, request, now, ids_));
   const std::string& project = stored.session.project;
@@ -200,7 +189,10 @@ Result<StartedSession> WorkSessions::start(const StartSession& request) {
 
   SKEIN_ASSIGN(const ItemList carried, items_to_carry(store_, project, closed, request.carry_from));
   SKEIN_TRY(note_project(store_, project, carried.items));
-  const ItemList list = merge_into_workspace(store_, place_, carried, started.warnings);
+  const auto take = [&](ItemList& local) {
+    local = merge(std::move(local), carried, project_lookup(store_, place_));
+  };
+  const ItemList list = file.update_or_warn(take, started.warnings);
   SKEIN_TRY(add_items(started, store_, place_, list, request.max_items, now));
   add_checkpoints(started, place_, clock_);
   if (closed.empty() && !request.carry_from) {

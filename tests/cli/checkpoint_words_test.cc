@@ -138,6 +138,36 @@ TEST(CheckpointWords, ItemsBehindALinkAreRefusedBeforeAnyIsWritten) {
   EXPECT_THAT(workspace.run({"item", "list"}).out, HasSubstr("0 open"));
 }
 
+TEST(CheckpointWords, SessionsBehindALinkAreRefusedBeforeAnythingIsWritten) {
+  const Workspace workspace;
+  workspace.run({"session", "start", "--session", "before"});
+  workspace.run({"item", "create", "Safari is untested"});
+  const std::filesystem::path list = workspace.path() / ".gitmem";
+  const auto expect_refused = [&] {
+    const std::string bytes = workspace.read(".gitmem/threads.json");
+    for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+             {"session", "start", "--session", "other"},
+             {"session", "close", "--session", "before", "--open", "Edge is untested"}}) {
+      const Ran refused = workspace.run(words);
+      EXPECT_EQ(refused.code, 1) << refused;
+      EXPECT_THAT(refused.err, HasSubstr("symbolic link")) << refused;
+    }
+    EXPECT_THAT(workspace.run({"session", "list"}).out,
+                AllOf(HasSubstr("before"), HasSubstr("1 open\n")));
+    EXPECT_EQ(workspace.read(".gitmem/threads.json"), bytes);
+  };
+  std::filesystem::rename(list, workspace.path() / "real");
+  std::filesystem::create_directory_symlink("real", list);
+  expect_refused();
+  std::filesystem::remove(list);
+  std::filesystem::rename(workspace.path() / "real", list);
+  std::filesystem::rename(list / "threads.json", list / "real.json");
+  std::filesystem::create_symlink("real.json", list / "threads.json");
+  expect_refused();
+  std::filesystem::rename(list / "real.json", list / "threads.json");
+  EXPECT_THAT(workspace.run({"session", "close"}).out, HasSubstr("1 open"));
+}
+
 TEST(CheckpointWords, RefuseASlugOfAutomaticOnes) {
   const Workspace workspace;
   const Ran refused = workspace.run({"checkpoint", "auto-login"});

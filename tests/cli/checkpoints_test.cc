@@ -134,6 +134,30 @@ std::string started_session(const Workspace& workspace) {
   return std::string(started.json().at("session_id").as_string());
 }
 
+TEST(CheckpointCommands, AHandoffHasTheItemsOfItsProject) {
+  const Workspace workspace;
+  for (const char* project : {"alpha", "beta"}) {
+    workspace.run({"session", "start", "--session", project, "--project", project});
+    workspace.run({"item", "create", std::string("Open in ") + project});
+  }
+  EXPECT_THAT(workspace.run({"handoff", "x"}).out,
+              AllOf(HasSubstr("Open items of project beta:\n>   - t-"), HasSubstr("Open in beta"),
+                    Not(HasSubstr("alpha"))));
+  EXPECT_THAT(workspace.run({"handoff", "x", "--session", "alpha"}).out,
+              AllOf(HasSubstr("Open items of project alpha:"), HasSubstr("Open in alpha"),
+                    Not(HasSubstr("beta"))));
+  EXPECT_THAT(workspace.run({"resume"}).out,
+              AllOf(HasSubstr("open items of project beta\n"), HasSubstr("Open in beta"),
+                    Not(HasSubstr("alpha"))));
+  EXPECT_THAT(workspace.shell("SKEIN_SESSION=alpha skein resume").out,
+              AllOf(HasSubstr("Open in alpha"), Not(HasSubstr("beta"))));
+  for (const char* project : {"alpha", "beta"}) {
+    workspace.run({"session", "close", "--session", project});
+  }
+  EXPECT_THAT(workspace.run({"resume"}).out,
+              AllOf(HasSubstr("open items\n"), HasSubstr("alpha"), HasSubstr("beta")));
+}
+
 TEST(CheckpointCommands, ListTheCommitsOfTheNamedWorkingSession) {
   const Workspace workspace;
   init_repository(workspace.path());

@@ -3,11 +3,15 @@
 
 #include <boost/json/parse.hpp>
 #include <boost/json/serialize.hpp>
-#include <cstdlib>
+#include <chrono>
 #include <map>
 #include <set>
 
+#include "api/work/place.h"
 #include "program.h"
+#include "skein/work_sessions.h"
+#include "support/expect.h"
+#include "support/manual_clock.h"
 
 namespace skein::test {
 namespace {
@@ -39,6 +43,30 @@ class ItemCommands : public OnEveryBackend {
     const Ran ran = workspace_.run({"item", "create", text});
     EXPECT_EQ(ran.code, 0) << ran;
     return ran.out_line();
+  }
+  static std::chrono::milliseconds days(int count) { return std::chrono::hours(24) * count; }
+
+  // A session of this workspace that began so long ago, a minute more; with an item it was closed
+  // then.
+  void start_long_ago(const std::string& id, std::chrono::milliseconds ago,
+                      const std::string& item = {}) const {
+    SettingsRequest request;
+    request.workspace = workspace_.path().string();
+    const Settings settings = must(resolve_settings(request));
+    ManualClock clock;
+    clock.set_wall_by(std::chrono::milliseconds(system_clock().now().ms() - clock.now().ms()) -
+                      ago - std::chrono::minutes(1));
+    const auto store = must(open_store(workspace_.url(GetParam(), "store")));
+    WorkSessions sessions(*store, work_place(settings), clock, random_ids());
+    StartSession wanted;
+    wanted.agent = settings.default_agent;
+    wanted.session_id = id;
+    must(sessions.start(wanted));
+    if (item.empty()) return;
+    CloseSession closing;
+    closing.session_id = id;
+    closing.open_threads = Json::trusted("[" + Json::string(item).text() + "]");
+    must(sessions.close(closing));
   }
   json::value file() const { return json::parse(workspace_.read(".gitmem/threads.json")); }
 };
@@ -118,6 +146,68 @@ TEST_P(ItemCommands, ResolveTakesPositionsAndNamesWhatElseIsResolved) {
   EXPECT_EQ(workspace_.run({"item", "resolve", "#1"}).code, 3);
 }
 
+TEST_P(ItemCommands, APositionIsThatOfTheNamedProject) {
+  workspace_.run({"session", "start", "--session", "a", "--project", "alpha"});
+  workspace_.run({"item", "create", "Paint the fence", "--session", "a"});
+  workspace_.run({"session", "start", "--session", "b", "--project", "beta"});
+  create("Mow the lawn");
+  const auto resolve = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"item", "resolve", "#1"});
+    return workspace_.run(more);
+  };
+  EXPECT_THAT(workspace_.run({"item", "list", "--session", "a"}).out, HasSubstr("fence"));
+  EXPECT_THAT(workspace_.run({"item", "list", "--all-projects"}).out,
+              MatchesRegex(".*fence.*lawn.*\n2 open, 0 resolved\n"));
+  EXPECT_THAT(resolve({"--all-projects"}).out, HasSubstr("Paint the fence"));
+  workspace_.run({"item", "create", "Grease the hinges", "--session", "a"});
+  EXPECT_THAT(resolve({"--project", "alpha"}).out, HasSubstr("Grease the hinges"));
+  EXPECT_THAT(resolve({}).out, HasSubstr("Mow the lawn"));
+  const Ran none = resolve({"--project", "alpha"});
+  EXPECT_EQ(none.code, 3) << none;
+  EXPECT_THAT(none.err, HasSubstr("alpha"));
+  EXPECT_EQ(resolve({"--project", "alpha", "--all-projects"}).code, 2);
+}
+
+TEST_P(ItemCommands, RefuseASessionThatNobodyKnows) {
+  const std::string id = create("Paint the fence");
+  for (const std::vector<std::string>& words : std::vector<std::vector<std::string>>{
+           {"item", "create", "x"}, {"item", "resolve", id}, {"item", "list"}}) {
+    std::vector<std::string> named = words;
+    named.insert(named.end(), {"--session", "nosuch"});
+    const Ran refused = workspace_.run(named);
+    EXPECT_EQ(refused.code, 3) << refused;
+    EXPECT_THAT(refused.err, HasSubstr("unknown working session \"nosuch\""));
+  }
+  EXPECT_THAT(workspace_.run({"item", "list"}).out, HasSubstr("1 open"));
+  workspace_.write(".skein/hooks/hooked.json",
+                   R"({"session_id":"hooked","started_at":"2026-01-01T00:00:00Z",)"
+                   R"("seen_at":"2026-01-01T00:00:00Z"})");
+  EXPECT_EQ(workspace_.run({"item", "resolve", id, "--session", "hooked"}).code, 0);
+}
+
+// The hook exports the id before it records the session, which can fail.
+TEST_P(ItemCommands, AnUnknownSessionOfTheEnvironmentIsANotice) {
+  workspace_.run({"session", "start", "--session", "other", "--project", "other"});
+  const auto with = [&](const std::string& arguments) {
+    return workspace_.shell("SKEIN_SESSION=unrecorded skein " + arguments);
+  };
+  const Ran made = with("item create 'Paint the fence' --json");
+  EXPECT_EQ(made.code, 0) << made;
+  EXPECT_THAT(made.err, AllOf(HasSubstr("SKEIN_SESSION"), HasSubstr("unrecorded")));
+  const json::value item = json::parse(made.out).at("thread");
+  EXPECT_EQ(text_at(item, "source_session"), "unrecorded");
+  const json::value shown = workspace_.run({"item", "show", text_at(item, "id"), "--json"}).json();
+  EXPECT_NE(text_at(shown, "project"), "other") << "not that of another session";
+  EXPECT_THAT(with("item list").out, HasSubstr("Paint the fence"));
+  EXPECT_EQ(with("item resolve '#1'").code, 0);
+  for (const std::string command : {"checkpoint", "handoff"}) {
+    const Ran written = with(command + " x");
+    EXPECT_EQ(written.code, 0) << written;
+    EXPECT_THAT(written.err, HasSubstr("SKEIN_SESSION"));
+  }
+  EXPECT_EQ(with("item create y --session nosuch").code, 3);
+}
+
 TEST_P(ItemCommands, APayloadHasAProjectStateAndReportsWhatIsUnknown) {
   workspace_.run({"session", "start"});
   const Ran closed =
@@ -134,6 +224,28 @@ TEST_P(ItemCommands, SessionsThatAreOpenAreListedAndOldOnesClosedTogether) {
   EXPECT_THAT(workspace_.run({"session", "list"}).out, HasSubstr("1 open\n"));
   EXPECT_EQ(workspace_.run({"session", "close", "--stale"}).out, "0 closed\n");
   EXPECT_EQ(workspace_.run({"session", "close", "--stale", "--summary", "x"}).code, 2);
+  start_long_ago("old-1", days(2));
+  start_long_ago("old-2", days(1));
+  EXPECT_THAT(workspace_.run({"session", "start"}).out,
+              HasSubstr("2 more sessions were never closed"));
+  const Ran closed = workspace_.run({"session", "close", "--stale"});
+  EXPECT_THAT(closed.out, AllOf(HasSubstr("closed old-1: "), HasSubstr("closed old-2: "),
+                                HasSubstr("\n2 closed\n")));
+  EXPECT_THAT(workspace_.run({"session", "list"}).out,
+              AllOf(HasSubstr("2 open\n"), Not(HasSubstr("old-"))));
+}
+
+TEST_P(ItemCommands, AStartAfterTwoWeeksSaysHowToTakeWhatIsLeft) {
+  start_long_ago("old", days(15), "Paint the fence");
+  std::filesystem::remove(workspace_.path() / ".gitmem/threads.json");
+  const Ran started = workspace_.run({"session", "start", "--session", "new"});
+  EXPECT_THAT(started.out,
+              AllOf(HasSubstr("Session old, closed "), HasSubstr("left 1 open item that was not"),
+                    HasSubstr("\nskein session start --session new --carry-from old\n"),
+                    Not(HasSubstr("Paint the fence"))));
+  // As it says.
+  const Ran taken = workspace_.run({"session", "start", "--session", "new", "--carry-from", "old"});
+  EXPECT_THAT(taken.out, AllOf(HasSubstr("Paint the fence"), Not(HasSubstr("--carry-from"))));
 }
 
 TEST_P(ItemCommands, ShowTellsWhatOpenedAnItemAndWhatClosedIt) {
@@ -246,66 +358,6 @@ TEST_P(ItemCommands, ImportTakesTheListOfAnotherWorkspaceOnce) {
   workspace_.write("bad/.gitmem/threads.json", "[");
   EXPECT_EQ(workspace_.run({"import", "bad"}).code, 1);
   EXPECT_THAT(file().as_array(), SizeIs(2));
-}
-
-// --- In a repository ---
-
-class ItemsInRepositories : public testing::Test {
- protected:
-  void git(const std::string& folder, const std::string& arguments) const {
-    const std::string command =
-        "cd '" + (workspace_.path() / folder).string() +
-        "' && git -c user.name=n -c user.email=e -c init.defaultBranch=main " + arguments +
-        " >/dev/null 2>&1";
-    ASSERT_EQ(std::system(command.c_str()), 0) << command;
-  }
-  json::value in(const std::string& folder, std::vector<std::string> arguments) const {
-    arguments.insert(arguments.begin(), {"--workspace", (workspace_.path() / folder).string()});
-    arguments.emplace_back("--json");
-    const Ran ran = workspace_.run(arguments);
-    EXPECT_EQ(ran.code, 0) << ran;
-    return ran.json();
-  }
-
-  const Workspace workspace_{"sqlite"};
-};
-
-TEST_F(ItemsInRepositories, AStartTellsWhatChangedSinceTheLastSession) {
-  workspace_.write("one/file", "1");
-  git("one", "init");
-  git("one", "add .");
-  git("one", "commit -m first");
-  json::value started = in("one", {"session", "start"});
-  EXPECT_EQ(text_at(started.at("repository"), "branch"), "main");
-  EXPECT_THAT(started.at("repository").at("commits_since").as_array(), SizeIs(0));
-  in("one", {"session", "close"});
-  git("one", "commit --allow-empty -m second");
-  workspace_.write("one/file", "2");
-  started = in("one", {"session", "start"});
-  const json::value& news = started.at("repository");
-  ASSERT_THAT(news.at("commits_since").as_array(), SizeIs(1));
-  EXPECT_EQ(text_at(news.at("commits_since").as_array()[0], "subject"), "second");
-  EXPECT_EQ(news.at("changed_files").as_int64(), 1);
-
-  const std::string id = text_at(in("one", {"item", "create", "x"}).at("thread"), "id");
-  const json::value shown = in("one", {"item", "show", id});
-  EXPECT_EQ(shown.at("opened_by").at("commit"), news.at("head")) << "the one that is checked out";
-}
-
-TEST_F(ItemsInRepositories, ClonesOfOneRepositoryAreOneProjectWhateverTheirFolders) {
-  for (const std::string folder : {"one", "two", "three"}) {
-    workspace_.write(folder + "/file", "1");
-    git(folder, "init");
-    git(folder, "remote add origin git@example.org:team/" +
-                    std::string(folder == "three" ? "other" : "skein") + ".git");
-  }
-  in("one", {"session", "start"});
-  in("one", {"item", "create", "Of skein"});
-  in("one", {"session", "close"});
-  const json::value two = in("two", {"session", "start"});
-  EXPECT_EQ(text_at(two.at("session"), "project"), "skein");
-  EXPECT_THAT(two.at("open_threads").as_array(), SizeIs(1));
-  EXPECT_THAT(in("three", {"session", "start"}).at("open_threads").as_array(), SizeIs(0));
 }
 
 // --- Many processes in one folder ---

@@ -73,6 +73,15 @@ TEST_F(WorkItemTools, CreateListAndResolveWithLinksToTheRun) {
               HasSubstr("Write docs"));
 }
 
+TEST_F(WorkItemTools, ResolveAnItemOfTheNamedProject) {
+  machine_.start("beta");
+  call(named(tools_, "create_work_item"), R"({"text":"Paint the fence","project":"alpha"})");
+  const ToolResult resolved =
+      call(named(tools_, "resolve_work_item"), R"({"text_match":"fence","project":"alpha"})");
+  EXPECT_FALSE(resolved.is_error) << resolved.text;
+  EXPECT_THAT(resolved.text, HasSubstr("Paint the fence"));
+}
+
 TEST_F(WorkItemTools, GiveRefusalsBackToTheModel) {
   const BuiltInTool& create = named(tools_, "create_work_item");
   call(create, R"({"text":"Write docs"})");

@@ -345,6 +345,24 @@ TEST(McpServerOverPipes, TellsAnOlderClientOfTheResourcesThatItSubscribedTo) {
   }
 }
 
+// The items that are shown are those of the session's project.
+TEST(McpServerOverPipes, TellsThatItemsChangedWhenASessionDoes) {
+  McpPipes pipes;
+  pipes.initialize();
+  pipes.call("1", "tools/call", R"({"name":"create_thread","arguments":{"text":"Paint it"}})");
+  pipes.call("2", "resources/subscribe", R"({"uri":"skein://items"})");
+  pipes.send(R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"session_start",)"
+             R"("arguments":{"project":"other"}}})");
+  while (true) {
+    const auto message = pipes.read();
+    ASSERT_FALSE(message.is_null());
+    if (!message.as_object().contains("method")) continue;
+    if (message.at("method") != "notifications/resources/updated") continue;
+    EXPECT_EQ(message.at_pointer("/params/uri"), "skein://items");
+    break;
+  }
+}
+
 TEST(McpServerOverPipes, PagesThroughResourcesAndRefusesCursorsThatItDidNotGive) {
   McpPipes pipes([](mcp::Catalogue& all) {
     mcp::ResourceSet many;

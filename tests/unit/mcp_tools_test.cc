@@ -8,43 +8,15 @@
 #include <sstream>
 
 #include "core/quotation.h"
-#include "mcp/catalogue.h"
-#include "mcp/tools/tools.h"
 #include "skein/tokens.h"
-#include "support/expect.h"
 #include "support/git_sandbox.h"
-#include "support/mcp_stdio.h"
+#include "support/mcp_tools.h"
 
 namespace skein::test {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-class McpTools : public testing::Test {
- protected:
-  // What a tool answers to these arguments.
-  mcp::ToolAnswer call(const std::string& name, std::string_view arguments) {
-    for (const mcp::Tool& tool : tools_) {
-      if (tool.name != name) continue;
-      const auto read = mcp::Arguments::read(tool.parameters, must(Json::parse(arguments)),
-                                             workspace_.clock().now());
-      if (!read) return {.text = read.error().message, .is_error = true};
-      return std::get<mcp::ToolAnswer>(tool.run(*read, {.version = "2026-07-28"}));
-    }
-    ADD_FAILURE() << "no tool " << name;
-    return {};
-  }
-  boost::json::value structured(const std::string& name, std::string_view arguments) {
-    const mcp::ToolAnswer answer = call(name, arguments);
-    EXPECT_FALSE(answer.is_error) << name << ": " << answer.text;
-    return boost::json::parse(answer.structured.text());
-  }
-
-  TempDir folder_;
-  mcp::Workspace workspace_{{.settings = mcp_settings(folder_.path())}};
-  std::vector<mcp::Tool> tools_ = mcp::workspace_tools(workspace_);
-};
 
 TEST_F(McpTools, HaveTheParametersAndReturnsOfTheirFirstDescription) {
   const auto made = structured("create_thread", R"({"text":"Package name is undecided"})");
@@ -356,15 +328,8 @@ TEST_F(McpTools, ResourcesOfCheckpointsInOtherScriptsHaveUris) {
 }
 
 TEST_F(McpTools, PromptsAskForACheckpointAndForASearch) {
-  const auto text = [this](const std::string& name, const mcp::PromptValues& values) {
-    for (const mcp::Prompt& prompt : mcp::workspace_prompts(workspace_)) {
-      if (prompt.name != name) continue;
-      return std::get<mcp::PromptAnswer>(prompt.run(values, {.version = "2026-07-28"})).messages;
-    }
-    return std::string();
-  };
-  EXPECT_THAT(text("checkpoint", {{"title", "Login"}}), HasSubstr("Login"));
-  EXPECT_THAT(text("search", {{"query", "mrr"}}),
+  EXPECT_THAT(prompt("checkpoint", {{"title", "Login"}}), HasSubstr("Login"));
+  EXPECT_THAT(prompt("search", {{"query", "mrr"}}),
               testing::AllOf(HasSubstr("mrr"), HasSubstr("list_checkpoints")));
 }
 

@@ -71,6 +71,12 @@ TEST_F(WorkItemsTest, TheNewestOpenSessionOfTheWorkspaceIsTheSource) {
   CreateItem request;
   request.text = "Somebody else says which";
   request.session_id = "c2d841be-fff2-4ac9-ae1e-4d604e2e4d69";
+  EXPECT_TRUE(
+      fails(machine_.items().create(request), ErrorCode::kNotFound, {*request.session_id, newest}));
+  StartSession known;
+  known.agent = "tester";
+  known.session_id = request.session_id;
+  must(machine_.sessions().start(known));
   EXPECT_EQ(must(machine_.items().create(request)).source_session, request.session_id);
   request.session_id = "../../etc/passwd";
   EXPECT_TRUE(fails(machine_.items().create(request), ErrorCode::kInvalid, {"session id", ".."}));

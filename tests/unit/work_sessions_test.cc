@@ -372,6 +372,20 @@ TEST_P(WorkSessionsTest, ADamagedFileIsAWarningAndTheStoreStillServes) {
   EXPECT_THAT(texts(b_.start()), UnorderedElementsAre("Stored before", "Said at the end"));
 }
 
+TEST_P(WorkSessionsTest, AListThatCannotBeSavedIsStoredAllTheSame) {
+  a_.start();
+  a_.write(R"(["Only in the file"])");
+  // Not by permissions, which do not bind root: the lock cannot be opened.
+  const std::filesystem::path lock = a_.file().string() + ".lock";
+  std::filesystem::remove(lock);
+  std::filesystem::create_directory(lock);
+  EXPECT_THAT(texts(a_.start()), ElementsAre("Only in the file"));
+  const ClosedSession closed = a_.close(R"({"open_threads":["Said at the end"]})");
+  EXPECT_THAT(closed.warnings, ElementsAre(HasSubstr("threads.json.lock")));
+  EXPECT_EQ(a_.read(), R"(["Only in the file"])");
+  EXPECT_THAT(texts(b_.start()), UnorderedElementsAre("Only in the file", "Said at the end"));
+}
+
 TEST_P(WorkSessionsTest, OfManyItemsTheLiveliestAreShownAndAllAreCounted) {
   a_.start();
   const std::string quiet = a_.create("Quiet one").id;

@@ -163,6 +163,8 @@ export interface ItemList {
   items: ItemDetails[];
   total_open: number;
   total_resolved: number;
+  /** Whose items these are; absent: of the workspace */
+  project?: string;
 }
 
 export interface LedgerEntry {
@@ -385,6 +387,8 @@ export interface ResumedCheckpoint {
   checkpoint: Checkpoint;
   /** How far the repository has moved since */
   drift: Record<string, unknown>;
+  /** Whose items these are; absent: of the whole workspace */
+  project?: string;
   open_items: {
     id: string;
     text: string;
@@ -904,6 +908,8 @@ export abstract class Operations {
       includeResolved?: boolean;
       /** Only those of this project. */
       project?: string;
+      /** Only those of the project of this working session. */
+      session_id?: string;
       /** Only those that link to this thread. */
       thread?: string;
       /** Only those that link to this run. */
@@ -941,8 +947,10 @@ export abstract class Operations {
   /** Mark the item as done whose text matches. Belongs to the workspace: keys that are bound to agents are refused (403). Needs the right `write`. */
   resolveItemByText(
     body: {
-      /** Looked for in open items, without regard to case; it must be in one of them only */
+      /** Looked for in open items, without regard to case; it must be in one of them only. #2 is the second open item of the project's or the session's list */
       text_match: string;
+      /** Whose items are meant. Absent: those of the session's project */
+      project?: string;
       resolution_note?: string;
       /** Absent: the workspace's newest open working session */
       session_id?: string;

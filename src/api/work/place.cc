@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "core/quote.h"
+#include "work/named_session.h"
 #include "work/session_repository.h"
 
 namespace skein {
@@ -31,6 +33,15 @@ WorkPlace work_place(const Settings& settings) {
           .project = project_of(settings),
           .host = host,
           .checkout = settings.checkout};
+}
+
+std::optional<std::string> unknown_session_notice(Store& store, const WorkPlace& place,
+                                                  const std::string& id) {
+  const auto found = find_named_session(store, place, id, false);
+  if (found || found.error().code != ErrorCode::kNotFound) return std::nullopt;
+  return "SKEIN_SESSION names " + quote(id) +
+         ", which is neither a working session nor one that a hook recorded here "
+         "(.skein/hook.log may say why); no project of a session applies";
 }
 
 }  // namespace skein

@@ -126,20 +126,20 @@ std::string body(const StartedSession& started) {
                          other.started_at.str(), other.id);
     }
   }
+  if (started.older_unclosed > 0) {
+    out += fmt::format(
+        "\n{} more {} never closed, started more than 24 hours ago. List: skein session list, or "
+        "session_start with all_unclosed. Close: skein session close --stale, or session_close "
+        "with stale.\n",
+        started.older_unclosed, started.older_unclosed == 1 ? "session was" : "sessions were");
+  }
   return out;
 }
 
 }  // namespace
 
 std::string session_start_text(const StartedSession& started) {
-  std::string out = heading(started.session) + body(started);
-  if (started.older_unclosed > 0) {
-    out += fmt::format(
-        "\n{} more {} never closed, started more than 24 hours ago: skein session list, skein "
-        "session close --stale\n",
-        started.older_unclosed, started.older_unclosed == 1 ? "session was" : "sessions were");
-  }
-  return out;
+  return heading(started.session) + body(started);
 }
 
 std::string session_start_for_model(const StartedSession& started) {

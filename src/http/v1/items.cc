@@ -1,6 +1,7 @@
 #include "api/work/answers.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/quote.h"
 #include "http/v1/common.h"
 #include "http/v1/describe.h"
 #include "http/v1/resources.h"
@@ -36,6 +37,8 @@ Reply list_items(Service& service, Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const auto resolved, request.query_flag("includeResolved"));
   wanted.include_resolved = resolved.value_or(false);
   wanted.project = request.query("project");
+  wanted.session_id = request.query("session_id");
+  wanted.of_session = wanted.session_id.has_value();
   wanted.linked_to = {.thread = request.query("thread").value_or(""),
                       .run = request.query("run").value_or(""),
                       .checkpoint = request.query("checkpoint").value_or(""),
@@ -46,11 +49,12 @@ Reply list_items(Service& service, Request& request) {
     SKEIN_ASSIGN_OR_REFUSE(std::string json, item_json(service.store(), listed));
     items.push_back(std::move(json));
   }
-  return json_response(JsonObject()
-                           .add_json("items", json_array_of(items))
-                           .add("total_open", std::uint64_t{listing.total_open})
-                           .add("total_resolved", std::uint64_t{listing.total_resolved})
-                           .str());
+  JsonObject answer;
+  answer.add_json("items", json_array_of(items));
+  answer.add("total_open", std::uint64_t{listing.total_open});
+  answer.add("total_resolved", std::uint64_t{listing.total_resolved});
+  if (listing.project) answer.add("project", *listing.project);
+  return json_response(answer.str());
 }
 
 Reply create_item(Service& service, Request& request) {
@@ -73,7 +77,6 @@ Reply get_item(Service& service, Request& request) {
 
 Reply resolve(Service& service, ResolveItem wanted, JsonFields& fields) {
   wanted.resolution_note = text_in(fields, "resolution_note");
-  wanted.session_id = text_in(fields, "session_id");
   wanted.closed_by = links_in(fields);
   std::vector<WorkItem> also_resolved;
   SKEIN_ASSIGN_OR_REFUSE(const WorkItem item, service.items().resolve(wanted, &also_resolved));
@@ -85,6 +88,7 @@ Reply resolve_item(Service& service, Request& request) {
   ResolveItem wanted;
   wanted.id = request.parameter("item_id");
   SKEIN_TRY_OR_REFUSE(check_item_id(*wanted.id));
+  wanted.session_id = text_in(fields, "session_id");
   return resolve(service, std::move(wanted), fields);
 }
 
@@ -92,6 +96,14 @@ Reply resolve_by_text(Service& service, Request& request) {
   JsonFields fields = body_of(request);
   ResolveItem wanted;
   wanted.text_match = text_in(fields, "text_match");
+  wanted.project = text_in(fields, "project");
+  wanted.session_id = text_in(fields, "session_id");
+  if (is_item_position(*wanted.text_match) && !wanted.project && !wanted.session_id) {
+    return refuse(400, "invalid",
+                  "text_match " + quote(*wanted.text_match) +
+                      " is a position in a list; name the list by \"project\" or "
+                      "\"session_id\", as in GET /v1/items");
+  }
   return resolve(service, std::move(wanted), fields);
 }
 
@@ -122,6 +134,8 @@ Route list_route() {
                               "Also what was resolved in the last 14 days."),
                      in_query("project", some_text(limits::kMaxProjectBytes),
                               "Only those of this project."),
+                     in_query("session_id", some_text(limits::kMaxWorkSessionIdBytes),
+                              "Only those of the project of this working session."),
                      link("thread"), link("run"), link("checkpoint"), link("commit")},
       .responses = {gives(200, "The items; totals are of the project, else of the whole workspace.",
                           named("ItemList"))},
@@ -175,8 +189,12 @@ std::vector<Route> item_routes() {
                       .responses = {gives(200, "The item as it is now.", named("ResolvedItem"))},
                       .handler = resolve_item}));
   std::vector<Member> by_text = {
-      must("text_match", some_text(limits::kMaxItemTextChars),
-           "Looked for in open items, without regard to case; it must be in one of them only")};
+      must(
+          "text_match", some_text(limits::kMaxItemTextChars),
+          "Looked for in open items, without regard to case; it must be in one of them only. #2 is "
+          "the second open item of the project's or the session's list"),
+      may("project", some_text(limits::kMaxProjectBytes),
+          "Whose items are meant. Absent: those of the session's project")};
   for (Member& member : resolution_members()) by_text.push_back(std::move(member));
   routes.push_back(
       workspace_wide({.method = "POST",

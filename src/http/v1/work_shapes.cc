@@ -31,8 +31,10 @@ void add_items(NamedShapes& shapes) {
           "Items that the resolution note calls duplicates: \"Duplicate of t-…\""));
   shapes.emplace_back("ResolvedItem", record(with_details));
   shapes.emplace_back(
-      "ItemList", object({must("items", list(named("ItemDetails"))), must("total_open", whole(0)),
-                          must("total_resolved", whole(0))}));
+      "ItemList",
+      object({must("items", list(named("ItemDetails"))), must("total_open", whole(0)),
+              must("total_resolved", whole(0)),
+              may("project", text(), "Whose items these are; absent: of the workspace")}));
 }
 
 void add_sessions(NamedShapes& shapes) {
@@ -90,6 +92,7 @@ void add_checkpoints(NamedShapes& shapes) {
       "ResumedCheckpoint",
       record({must("checkpoint", named("Checkpoint")),
               must("drift", pairs(anything()), "How far the repository has moved since"),
+              may("project", text(), "Whose items these are; absent: of the whole workspace"),
               must("open_items", list(object({must("id", text()), must("text", text())}))),
               must("prompt", text(), "What to put before whoever continues")}));
 }

@@ -164,8 +164,9 @@ Tool handoff_tool(Workspace& workspace) {
     SKEIN_ASSIGN(const Checkpoint made,
                  make(workspace, CheckpointType::kHandoff, arguments, exchange));
     SKEIN_ASSIGN(Desk* const desk, workspace.look());
-    SKEIN_ASSIGN(const Resumed resumed, resume_checkpoint(workspace.settings(), desk->store(),
-                                                          made.id, notice_to(exchange)));
+    SKEIN_ASSIGN(const Resumed resumed,
+                 resume_checkpoint(workspace.settings(), desk->store(), made.id,
+                                   arguments.text("session_id"), notice_to(exchange)));
     const std::string prompt = handoff_prompt(resumed);
     return ToolAnswer{.text = prompt,
                       .structured = stored_values(
@@ -192,7 +193,7 @@ Tool resume_tool(Workspace& workspace) {
     SKEIN_ASSIGN(Desk* const desk, workspace.look());
     SKEIN_ASSIGN(Resumed resumed,
                  resume_checkpoint(workspace.settings(), desk->store(), arguments.text_or("id", ""),
-                                   notice_to(exchange)));
+                                   {}, notice_to(exchange)));
     resumed.checkpoint = without_hashes(std::move(resumed.checkpoint));
     return ToolAnswer{.text = resumed_for_model(resumed),
                       .structured = stored_values(resumed_json(resumed))};

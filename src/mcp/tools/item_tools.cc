@@ -107,11 +107,12 @@ Tool list_tool(Workspace& workspace) {
     request.include_resolved = arguments.flag("include_resolved");
     request.project = arguments.text("project");
     request.of_session = !arguments.flag("all_projects");
+    request.session_id = arguments.text("session_id");
     SKEIN_ASSIGN(Desk* const desk, workspace.look());
     const auto make = [&] { return make_listing(workspace, *desk, request); };
     // What is open does not depend on the clock.
     const bool keeps = !arguments.text("status") && !request.include_resolved && !request.project &&
-                       request.of_session;
+                       request.of_session && !request.session_id;
     SKEIN_ASSIGN(KeptListing::Made made, keeps ? kept->get(workspace, *desk, make) : make());
     made.json += fmt::format(R"({}{{"latency_ms":{:.3f}}}}})", kPerformance, watch.elapsed_ms());
     return ToolAnswer{.text = std::move(made.text), .structured = stored_values(made.json)};
@@ -127,7 +128,8 @@ Tool list_tool(Workspace& workspace) {
                           .kind = Kind::kFlag,
                           .description = "also those resolved in the last 14 days"},
                          project_parameter("only those of this project, which the totals count "
-                                           "too; default: that of the open session"),
+                                           "too; default: that of the session"),
+                         session_parameter(),
                          {.name = "all_projects", .kind = Kind::kFlag}},
           .output_schema =
               output(R"("threads":{"type":"array","items":)" + std::string(kItem) +
@@ -143,6 +145,8 @@ Tool resolve_tool(Workspace& workspace) {
     ResolveItem request;
     request.id = arguments.text("thread_id");
     request.text_match = arguments.text("text_match");
+    request.project = arguments.text("project");
+    request.all_projects = arguments.flag("all_projects");
     request.resolution_note = arguments.text("resolution_note");
     request.session_id = arguments.text("session_id");
     request.closed_by.thread = arguments.text_or("conversation_id", "");
@@ -170,12 +174,15 @@ Tool resolve_tool(Workspace& workspace) {
               "Mark a thread as done. Give thread_id, or text_match if the id is not known. Doing "
               "it again changes nothing.",
           .parameters = {{.name = "thread_id",
-                          .description = "such as t-1a2b3c4d, or #2: the second of list_threads"},
+                          .description = "such as t-1a2b3c4d, or #2: the second open one that "
+                                         "list_threads shows for the same arguments"},
                          {.name = "text_match",
                           .description = "part of the text of exactly one open thread"},
                          {.name = "resolution_note",
                           .description = "how it was resolved; \"duplicate of t-…\" resolves that "
                                          "thread as well"},
+                         {.name = "project"},
+                         {.name = "all_projects", .kind = Kind::kFlag},
                          session_parameter(),
                          {.name = "conversation_id", .description = "where that was"}},
           .output_schema =
@@ -280,6 +287,28 @@ std::string close_text(const ClosedSession& closed) {
   return lines.empty() ? text + "\n" : quoted_record(text, lines);
 }
 
+bool is_bare(const CloseSession& request) {
+  return request.summary.empty() && request.decisions.empty() && request.learnings.empty() &&
+         request.open_threads.empty() && request.project_state.empty();
+}
+
+// Ends the sessions that nobody closed.
+Result<ToolAnswer> close_stale(Workspace& workspace, const CloseSession& request) {
+  if (request.session_id || !is_bare(request) || !request.extra.empty()) {
+    return fail(ErrorCode::kInvalid, "stale closes several sessions and takes no other argument");
+  }
+  SKEIN_ASSIGN(Desk* const desk, workspace.change());
+  const Timestamp before{workspace.clock().now().us - kStaleSessionUs};
+  SKEIN_ASSIGN(const auto closed, workspace.sessions(*desk).close_unclosed(before));
+  std::string text = fmt::format("Closed {} session{} that began more than 24 hours ago.\n",
+                                 closed.size(), closed.size() == 1 ? "" : "s");
+  for (const ClosedSession& one : closed) text += fmt::format("- {}\n", one.session.id);
+  std::string json = closed_sessions_answer(closed);
+  json.back() = ',';
+  return ToolAnswer{.text = std::move(text),
+                    .structured = stored_values(json + R"("success":true})")};
+}
+
 std::vector<Parameter> close_parameters() {
   constexpr const char* kTextOrObject = R"({"anyOf":[{"type":"string"},{"type":"object"}]})";
   const auto values = [&](const char* name, std::string description = {}) {
@@ -290,6 +319,9 @@ std::vector<Parameter> close_parameters() {
   };
   std::vector<Parameter> parameters = {
       session_parameter(),
+      {.name = "stale",
+       .kind = Kind::kFlag,
+       .description = "close all that began more than 24 hours ago instead"},
       {.name = "summary", .description = "what was done"},
       values("decisions"),
       values("learnings"),
@@ -310,11 +342,6 @@ bool has_payload_file(Workspace& workspace) {
   return std::filesystem::exists(file / "closing-payload.json", error);
 }
 
-bool is_bare(const CloseSession& request) {
-  return request.summary.empty() && request.decisions.empty() && request.learnings.empty() &&
-         request.open_threads.empty() && request.project_state.empty();
-}
-
 Tool close_tool(Workspace& workspace) {
   const auto run = [&workspace](const Arguments& arguments, const Exchange&) -> Result<ToolAnswer> {
     const Stopwatch watch;
@@ -331,6 +358,7 @@ Tool close_tool(Workspace& workspace) {
     request.extra = given(
         arguments, {"close_type", "closing_reflection", "task_completion", "human_corrections",
                     "linear_issue", "scars_to_record", "ceremony_duration_ms", "transcript_path"});
+    if (arguments.flag("stale")) return close_stale(workspace, request);
     SKEIN_ASSIGN(Desk* const desk, workspace.change());
     SKEIN_ASSIGN(ClosedSession closed, workspace.sessions(*desk).close(request));
     if (is_bare(request) && has_payload_file(workspace)) {
@@ -353,7 +381,7 @@ Tool close_tool(Workspace& workspace) {
                                       std::string(kItem) +
                                       R"(},"created":{"type":"integer"},)"
                                       R"("resolved":{"type":"integer"})",
-                                  R"("success","open_threads")"),
+                                  R"("success")"),
           .run = plain(run)};
 }
 

@@ -123,7 +123,7 @@ function Details({ id }: { id: string }) {
   useEffect(() => document.querySelector(".checkpoint.open")?.scrollIntoView({ block: "nearest" }), [data]);
   if (error !== undefined) return <Failure error={error} again={again} />;
   if (!data) return loading ? <Loading label="Comparing with the repository" /> : null;
-  const { checkpoint, drift, open_items } = data;
+  const { checkpoint, drift, project, open_items } = data;
   const git = checkpoint.git;
   return (
     <div class="checkpoint-details">
@@ -164,7 +164,7 @@ function Details({ id }: { id: string }) {
           </Facts>
         )}
         {open_items.length > 0 && (
-          <Facts title="Open items" wide>
+          <Facts title={project === undefined ? "Open items" : `Open items of project ${project}`} wide>
             {open_items.slice(0, 20).map((item) => (
               <li key={item.id} dir="auto">
                 {item.text}
