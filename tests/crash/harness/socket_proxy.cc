@@ -107,8 +107,9 @@ class MessageCounter {
 struct SocketProxy::Pair {
   Fd client;
   Fd server;
-  // The server answers every Sync and Query by a ReadyForQuery. A message of the client may have several: the
-  // store does not wait for the answers to the later ones, so they may come after its next message.
+  // The server answers every Sync and Query by a ReadyForQuery. A message of the client may have
+  // several: the store does not wait for the answers to the later ones, so they may come after its
+  // next message.
   MessageCounter syncs{"SQ", true};
   MessageCounter readies{"Z", false};
   std::uint64_t answered_at = 1;  // readies.count() when the last message has its first answer
