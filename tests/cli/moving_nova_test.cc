@@ -3,13 +3,21 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/serialize.hpp>
+#include <cstdlib>
+#include <filesystem>
 
+#include "api/service.h"
 #include "moving.h"
+#include "protocol/claude_code.h"
+#include "support/expect.h"
+#include "support/manual_clock.h"
+#include "support/messages_api.h"
 
 namespace skein::test {
 namespace {
 
 using testing::AllOf;
+using testing::Contains;
 using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -221,6 +229,106 @@ TEST_P(MovingFromNova, UsageThatWasImportedTwiceCountsOnce) {
   EXPECT_EQ(kinds_of(workspace_.run({"import", "old", "--json"})).at("usage records").at("taken"),
             1);
   EXPECT_EQ(workspace_.run({"usage", "--json"}).json().at("all").at("inputTokens"), 15);
+}
+
+// --- What it does then ---
+
+// Variables of this process, and of those that it starts.
+class Variables {
+ public:
+  ~Variables() {
+    for (const auto& [name, value] : before_) {
+      value ? ::setenv(name.c_str(), value->c_str(), 1) : ::unsetenv(name.c_str());
+    }
+  }
+  void set(const std::string& name, const std::string& value) {
+    const char* before = std::getenv(name.c_str());
+    before_.emplace_back(name,
+                         before != nullptr ? std::optional<std::string>(before) : std::nullopt);
+    ::setenv(name.c_str(), value.c_str(), 1);
+  }
+
+ private:
+  std::vector<std::pair<std::string, std::optional<std::string>>> before_;
+};
+
+// Does what a server does at the moment when the trigger is due; the thread of the run.
+std::string fire_when_due(const SettingsRequest& workspace, const std::string& trigger) {
+  const Settings settings = must(resolve_settings(workspace));
+  const auto store = must(open_settled_store(settings, IfMissing::kRefuse));
+  Service service(settings, *store);
+  ManualClock clock;
+  const Timestamp due = must(service.triggers().show(trigger)).next.value();
+  clock.set_wall_by(std::chrono::milliseconds(due.ms() - clock.now().ms()));
+  Scheduler scheduler(*store,
+                      [&](const RunRequest& request) { return service.runner().start(request); },
+                      {.clock = &clock, .signer = settings.signer});
+  must(scheduler.tick());
+  const Firing fired = must(service.triggers().show(trigger)).last.value();
+  EXPECT_EQ(fired.status, FiringStatus::kStarted) << fired.error;
+  must(service.runner().wait(fired.run_id));
+  return fired.thread_id;
+}
+
+// Nova's agents become agents of the real Claude Code, here on an imitation of its API.
+TEST_P(MovingFromNova, IsAtWorkOnceTrusted) {
+  workspace_.write("old/agent-store/mia.json",
+                   R"({"name":"Mia","identity":"You are Mia.","trust":"controlled"})");
+  workspace_.write("old/threads/a1b2c3d4e5f6.jsonl",
+                   R"({"agentId":"mia","createdAt":"2026-01-01T00:00:00Z"}
+{"type":"message","role":"user","text":"My cat is called Ada.","timestamp":"2026-01-01T00:00:00Z"}
+{"type":"message","role":"assistant","text":"Noted.","timestamp":"2026-01-01T00:00:01Z"}
+)");
+  workspace_.write("old/triggers.json",
+                   R"([{"id":"daily","agentId":"mia","cron":"0 9 * * *","prompt":"Any news?"}])");
+  workspace_.write("old/tasks/tasks.json",
+                   R"({"tasks":[{"id":"1","title":"Notes","description":"Write the notes",)"
+                   R"("owner":"mia","status":"active","createdAt":"2026-01-01T00:00:00Z"}]})");
+  const MessagesApi api(R"([{"content": ["Hello Mia."]}, {"content": ["Ada."]},
+                            {"content": ["Written."]}, {"content": ["No news."]}])");
+  const TempDir user;
+  const std::filesystem::path& home = user.path();
+  std::filesystem::create_symlink(claude_program(), home / "claude");
+  Variables variables;
+  variables.set("PATH", home.string() + ":" + std::getenv("PATH"));
+  variables.set("HOME", home.string());
+  variables.set("CLAUDE_CONFIG_DIR", (home / ".claude").string());
+  variables.set("ANTHROPIC_BASE_URL", api.url());
+  variables.set("ANTHROPIC_API_KEY", "a-key-for-tests");
+  variables.set("ANTHROPIC_AUTH_TOKEN", "");
+  variables.set("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+  variables.set("DISABLE_AUTOUPDATER", "1");
+
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  const std::string trigger(list("trigger").at(0).at("id").as_string());
+  const std::string task(list("task").at(0).at("id").as_string());
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"run", "mia", "Hi"}, {"task", "run", task}, {"trigger", "enable", trigger}}) {
+    EXPECT_NE(workspace_.run(command).code, 0) << "before trust: " << command[0];
+  }
+  ASSERT_TRUE(api.requests().empty()) << "nothing may be sent before trust";
+  workspace_.trust();
+
+  const auto answer = [&](std::vector<std::string> command) {
+    const Ran ran = workspace_.run(std::move(command));
+    EXPECT_EQ(ran.code, 0) << ran;
+    return ran.out;
+  };
+  EXPECT_THAT(answer({"run", "mia", "Hi"}), HasSubstr("Hello Mia."));
+  EXPECT_THAT(answer({"run", "mia", "Its name?", "--thread", "a1b2c3d4e5f6"}), HasSubstr("Ada."));
+  EXPECT_THAT(answer({"task", "run", task}), HasSubstr("Written."));
+  answer({"trigger", "enable", trigger});
+  SettingsRequest request;
+  request.store = workspace_.url(GetParam(), "store");
+  request.workspace = workspace_.path().string();
+  EXPECT_THAT(workspace_.texts(fire_when_due(request, trigger)), Contains("No news."));
+
+  std::string asked;
+  for (const std::string& sent : api.requests()) asked += sent + "\n";
+  for (const char* part :
+       {"You are Mia.", "My cat is called Ada.", "Write the notes", "Any news?"}) {
+    EXPECT_THAT(asked, HasSubstr(part));
+  }
 }
 
 }  // namespace
