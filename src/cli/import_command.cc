@@ -60,8 +60,8 @@ class Import : public Command {
          .is_path = true},
         {.names = "--agent",
          .value_name = "A",
-         .help = "whose the threads of transcripts are (default: claude-code, codex, or the "
-                 "configuration's)",
+         .help = "whose the threads of transcripts are, and those that name no agent (default: "
+                 "claude-code, codex, or the configuration's)",
          .set = into(agent_)},
         {.names = "--dry-run", .help = "only say what would be done", .set = into(dry_run_)},
         {.names = "--redact",
@@ -108,6 +108,7 @@ class Import : public Command {
     SKEIN_ASSIGN_OR_FAIL(const auto store, open(context, settings));
     SKEIN_ASSIGN(const ImportTotals totals, import_planned(plans, *store, settings, options));
     progress.clear();
+    output.default_agent = agent_.value_or(settings.default_agent);
     output.trust_command = trust_command(settings, settings.store_url);
     print_import(context, totals, output);
     if (totals.report.failed()) return kExitRefused;

@@ -54,6 +54,13 @@ std::string checkpoints_json(const CheckpointImportSummary& summary) {
       .str();
 }
 
+std::string without_agent_json(const ImportSummary& summary, const ImportOutput& output) {
+  return JsonObject()
+      .add("threads", summary.without_agent)
+      .add("agent", output.default_agent)
+      .str();
+}
+
 std::string ignored_json(const ImportSummary& summary) {
   JsonObject kinds;
   for (const auto& [kind, count] : summary.ignored) kinds.add(kind, count);
@@ -77,6 +84,7 @@ void print_json(Context& context, const ImportTotals& totals, const ImportOutput
   object.add("extended", threads.extended).add("newEvents", threads.new_events);
   object.add("redacted", report.redacted()).add("unreadable", threads.unreadable);
   object.add("conflicts", threads.conflicts).add("failed", threads.failed);
+  object.add_json("withoutAgent", without_agent_json(threads, output));
   object.add_json("ignored", ignored_json(threads));
   object.add_json("checkpoints", checkpoints_json(totals.checkpoints));
   object.add("items", report.taken_of("work items"));
@@ -107,6 +115,12 @@ std::string unmapped_text(const ImportReport& report) {
     text += "\n";
   }
   return text;
+}
+
+std::string without_agent_text(const ImportSummary& summary, const ImportOutput& output) {
+  if (summary.without_agent == 0) return "";
+  return fmt::format("{} threads name no agent and belong to {} (--agent names another)\n",
+                     summary.without_agent, output.default_agent);
 }
 
 std::string ignored_text(const ImportSummary& summary) {
@@ -141,7 +155,7 @@ void print_import(Context& context, const ImportTotals& totals, const ImportOutp
     context.out().write(visible_line(printable(source)) + "\n");
   }
   print_table(context, report);
-  std::string text = ignored_text(totals.threads);
+  std::string text = without_agent_text(totals.threads, output) + ignored_text(totals.threads);
   if (report.redacted() > 0) text += fmt::format("redacted: {} credentials\n", report.redacted());
   text += unmapped_text(report);
   const std::uint64_t inactive = inactive_of(report);

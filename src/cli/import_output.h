@@ -14,6 +14,7 @@ std::string problem_json(const FileProblem& problem);
 struct ImportOutput {
   bool dry_run = false;
   std::vector<std::string> problems{};  // as JSON
+  std::string default_agent{};          // whose the threads are that name no agent
   std::string trust_command{};          // what reviews the definitions and records that came
 };
 

@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <boost/json/serialize.hpp>
-#include <map>
 
-#include "program.h"
+#include "moving.h"
 
 namespace skein::test {
 namespace {
@@ -22,27 +21,6 @@ struct Maker {
   std::string name;
   std::string arguments;
 };
-
-constexpr const char* kNova = "make_nova.py --layout agent-store";
-constexpr const char* kOlderNova = "make_nova.py --layout agents";
-
-// Makes the folder `name`, and answers what an import has to find.
-boost::json::object make(const Workspace& workspace, const std::string& arguments,
-                         const std::string& name = "old") {
-  const Ran made =
-      workspace.shell("python3 '" SKEIN_SOURCE_DIR "/tests/moving/'" + arguments + " " + name);
-  EXPECT_EQ(made.code, 0) << made;
-  return made.json().as_object();
-}
-
-std::map<std::string, boost::json::object> kinds_of(const Ran& ran) {
-  std::map<std::string, boost::json::object> kinds;
-  const boost::json::value report = ran.json();
-  for (const auto& row : report.at("kinds").as_array()) {
-    kinds[std::string(row.at("kind").as_string())] = row.as_object();
-  }
-  return kinds;
-}
 
 void expect_counts(const Ran& ran, const boost::json::object& expected) {
   const auto kinds = kinds_of(ran);
@@ -88,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Folders, MovingOver,
                          [](const auto& maker) { return maker.param.name; });
 
 TEST_P(MovingOver, TakesEverythingByOneCommandAndTheCountsAddUp) {
-  const auto expected = make(workspace_, GetParam().arguments);
+  const auto expected = make_folder(workspace_, GetParam().arguments);
   const Ran ran = workspace_.run({"import", "old", "--json"});
   EXPECT_EQ(ran.code, 0) << ran;
   expect_counts(ran, expected);
@@ -96,7 +74,7 @@ TEST_P(MovingOver, TakesEverythingByOneCommandAndTheCountsAddUp) {
 }
 
 TEST_P(MovingOver, ASecondImportChangesNothingAndSaysSo) {
-  const auto expected = make(workspace_, GetParam().arguments);
+  const auto expected = make_folder(workspace_, GetParam().arguments);
   ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
   const std::string before = all_of(workspace_);
   const Ran again = workspace_.run({"import", "old", "--json"});
@@ -111,7 +89,7 @@ TEST_P(MovingOver, ASecondImportChangesNothingAndSaysSo) {
 }
 
 TEST_P(MovingOver, ADryRunSaysTheSameAndWritesNothing) {
-  const auto expected = make(workspace_, GetParam().arguments);
+  const auto expected = make_folder(workspace_, GetParam().arguments);
   const Ran dry = workspace_.run({"import", "old", "--dry-run", "--json"});
   EXPECT_EQ(dry.code, 0) << dry;
   expect_counts(dry, expected);
@@ -121,7 +99,7 @@ TEST_P(MovingOver, ADryRunSaysTheSameAndWritesNothing) {
 }
 
 TEST_P(MovingOver, ReportsWhatIsBrokenAndLosesNothingElse) {
-  const auto expected = make(workspace_, GetParam().arguments + " --hostile");
+  const auto expected = make_folder(workspace_, GetParam().arguments + " --hostile");
   const std::string outside =
       workspace_.shell("find old old-outside -type f | sort | xargs -d '\\n' cksum").out;
   const Ran ran = workspace_.run({"import", "old", "--json"});
@@ -130,193 +108,6 @@ TEST_P(MovingOver, ReportsWhatIsBrokenAndLosesNothingElse) {
   EXPECT_THAT(ran.json().at("problems").as_array(), Not(IsEmpty()));
   EXPECT_EQ(workspace_.shell("find old old-outside -type f | sort | xargs -d '\\n' cksum").out,
             outside);
-}
-
-// --- What becomes of it ---
-
-class MovingFromNova : public OnEveryBackend {
- protected:
-  boost::json::array list(const std::string& what) const {
-    return workspace_.run({what, "list", "--json"}).json().as_array();
-  }
-};
-INSTANTIATE_ON_EVERY_BACKEND(MovingFromNova);
-
-TEST_P(MovingFromNova, ThreadsUsageTasksAndTriggersAreThere) {
-  const auto expected = make(workspace_, kOlderNova);
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  // Tasks without a thread got one.
-  const auto tasks = list("task");
-  EXPECT_EQ(tasks.size(), expected.at("tasks").at("taken").as_int64());
-  EXPECT_EQ(list("trigger").size(), expected.at("triggers").at("taken").as_int64());
-  const auto usage = workspace_.run({"usage", "--json"}).json();
-  EXPECT_EQ(usage.at("all").at("runs"), expected.at("usage records").at("taken"));
-  std::size_t bound = 0;
-  for (const auto& task : tasks) {
-    const std::string thread(task.at("threadId").as_string());
-    const auto shown = workspace_.run({"thread", "show", thread, "--json"}).json().as_object();
-    bound += shown.contains("taskId") && shown.at("taskId") == task.at("id") ? 1 : 0;
-  }
-  EXPECT_GE(bound, tasks.size() / 2);
-}
-
-// Of one moment. Those of "205" and "673" have the same 20 bits of hash here.
-std::string source_task(const std::string& id, const std::string& members = "") {
-  return R"({"id":")" + id + R"(","title":"T)" + id +
-         R"(","description":"Do it","owner":"nova","status":"active",)" + members +
-         R"("createdAt":"2026-01-01T00:00:00.000Z"})";
-}
-
-TEST_P(MovingFromNova, TasksOfOneMomentGetDifferentIds) {
-  workspace_.write("old/tasks/tasks.json",
-                   R"({"tasks":[)" + source_task("205") + "," + source_task("673") + "]}");
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  EXPECT_THAT(list("task"), SizeIs(2));
-  EXPECT_THAT(workspace_.run({"import", "old"}).out, EndsWith("nothing changed\n"));
-}
-
-TEST_P(MovingFromNova, TasksKeepTheirIdsWhenTheyMoveToTheHistory) {
-  workspace_.write("old/tasks/tasks.json",
-                   R"({"tasks":[)" + source_task("205") + "," + source_task("673") + "]}");
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  workspace_.write("old/tasks/tasks.json", R"({"tasks":[)" + source_task("673") + "," +
-                                               source_task("9", R"("parentTaskId":"205",)") + "]}");
-  workspace_.write("old/tasks/history.jsonl", source_task("205") + "\n");
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  std::map<std::string, boost::json::object> tasks;
-  for (const auto& task : list("task")) {
-    tasks[std::string(task.at("title").as_string())] = task.as_object();
-  }
-  ASSERT_THAT(tasks, SizeIs(3));
-  EXPECT_EQ(tasks["T9"].at("parentTaskId"), tasks["T205"].at("id"));
-}
-
-TEST_P(MovingFromNova, ReportsATaskIdThatIsThereTwice) {
-  workspace_.write("old/tasks/history.jsonl", source_task("7") + "\n" + source_task("7") + "\n");
-  const Ran ran = workspace_.run({"import", "old"});
-  EXPECT_THAT(ran.out + ran.err, HasSubstr(R"(duplicate task id "7" (line 2); remove one)"));
-  EXPECT_THAT(list("task"), SizeIs(1));
-}
-
-// Version 0.1 imported threads and left tasks out.
-TEST_P(MovingFromNova, AThreadThatWasImportedBeforeNamesTheTaskHere) {
-  workspace_.write("old/threads/a1b2c3d4e5f6.jsonl",
-                   R"({"id":"a1b2c3d4e5f6","agentId":"nova","taskId":"7",)"
-                   R"("createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"})"
-                   "\n");
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  const auto task_of_thread = [&] {
-    return workspace_.run({"thread", "show", "a1b2c3d4e5f6", "--json"}).json().at("taskId");
-  };
-  ASSERT_EQ(task_of_thread(), "7");
-  workspace_.write("old/tasks/tasks.json",
-                   R"({"tasks":[{"id":"7","title":"T","description":"Do it","owner":"nova",)"
-                   R"("status":"active","threadId":"a1b2c3d4e5f6",)"
-                   R"("createdAt":"2026-01-01T00:00:00.000Z"}],"nextId":8})");
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  EXPECT_EQ(task_of_thread(), list("task").at(0).at("id"));
-}
-
-TEST_P(MovingFromNova, AThreadOfATaskNamesTheTaskHere) {
-  workspace_.write("old/tasks/tasks.json",
-                   R"({"tasks":[{"id":"7","title":"T","description":"Do it","owner":"nova",)"
-                   R"("createdBy":"user","status":"active","threadId":"a1b2c3d4e5f6",)"
-                   R"("createdAt":"2026-01-01T00:00:00.000Z"}],"nextId":8})");
-  workspace_.write("old/threads/a1b2c3d4e5f6.jsonl",
-                   R"({"id":"a1b2c3d4e5f6","agentId":"nova","taskId":"7",)"
-                   R"("createdAt":"2026-01-01T00:00:00Z","updatedAt":"2026-01-01T00:00:00Z"})"
-                   "\n");
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  const auto tasks = list("task");
-  ASSERT_THAT(tasks, SizeIs(1));
-  EXPECT_EQ(workspace_.run({"thread", "show", "a1b2c3d4e5f6", "--json"}).json().at("taskId"),
-            tasks[0].at("id"));
-}
-
-TEST_P(MovingFromNova, AgentsTriggersAndTasksAreInactiveUntilTrusted) {
-  make(workspace_, kNova);
-  const Ran ran = workspace_.run({"import", "old"});
-  ASSERT_EQ(ran.code, 0) << ran;
-  EXPECT_THAT(ran.out,
-              AllOf(HasSubstr("inactive until you review them"), HasSubstr("skein trust")));
-  const Ran refused = workspace_.run({"run", "nova", "hi"});
-  EXPECT_EQ(refused.code, 1) << refused;
-  EXPECT_THAT(refused.err, HasSubstr("not trusted"));
-  for (const auto& trigger : list("trigger")) {
-    EXPECT_THAT(std::string(trigger.at("problem").as_string()), HasSubstr("never fires"));
-  }
-  const std::string task(list("task")[0].at("id").as_string());
-  EXPECT_EQ(workspace_.run({"task", "run", task}).code, 4);
-  EXPECT_THAT(workspace_.run({"trust", "--print"}).out, Not(IsEmpty()));
-}
-
-TEST_P(MovingFromNova, ReportsWhatOfAnAgentHasNoCounterpart) {
-  workspace_.write(
-      "old/agent-store/nova.json",
-      R"({"id":"nova","name":"Nova","identity":"You are Nova.","instructions":"Be brief.",)"
-      R"("responsibilities":[{"title":"Mail","content":"Sort it"}],"trust":"unrestricted",)"
-      R"("model":"opus","skills":["review"],"capabilities":{"audio":{}},"mood":"calm"})");
-  const Ran ran = workspace_.run({"import", "old"});
-  EXPECT_EQ(ran.code, 0) << ran;
-  EXPECT_THAT(ran.out, AllOf(HasSubstr("capabilities.audio"), HasSubstr("skills"),
-                             HasSubstr("mood"), HasSubstr("trust: unrestricted")));
-  const auto agent = workspace_.run({"agent", "show", "nova", "--json"}).json();
-  EXPECT_EQ(agent.at("engine").as_string(), "claude-code");
-  EXPECT_EQ(agent.at("model").as_string(), "opus");
-  EXPECT_THAT(
-      std::string(agent.at("system").as_string()),
-      AllOf(HasSubstr("You are Nova."), HasSubstr("Be brief."), HasSubstr("Mail: Sort it")));
-  EXPECT_EQ(agent.at("options").at("permissionMode").as_string(), "dontAsk");
-}
-
-TEST_P(MovingFromNova, AnAgentMayDoWhatItsLevelAllowsAndNoMoreThanTheSecond) {
-  for (const char* level : {"sandbox", "controlled", "unrestricted"}) {
-    workspace_.write("old/agent-store/" + std::string(level) + ".json",
-                     R"({"name":"A","trust":")" + std::string(level) + R"("})");
-  }
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  const auto options = [this](const char* agent) {
-    return boost::json::serialize(
-        workspace_.run({"agent", "show", agent, "--json"}).json().at("options"));
-  };
-  for (const char* agent : {"sandbox", "controlled", "unrestricted"}) {
-    EXPECT_THAT(options(agent),
-                AllOf(HasSubstr(R"("permissionMode":"dontAsk")"), HasSubstr("WebSearch"),
-                      HasSubstr(R"("disallowedTools":["Bash","Task"])")))
-        << agent;
-  }
-  EXPECT_THAT(options("sandbox"), Not(HasSubstr("Write")));
-  EXPECT_THAT(options("controlled"), AllOf(HasSubstr("Read"), HasSubstr("Write")));
-  EXPECT_THAT(options("unrestricted"), Not(HasSubstr("Write"))) << "it arrives as sandbox";
-}
-
-TEST_P(MovingFromNova, LeavesADefinitionThatIsThereAsItIs) {
-  ASSERT_EQ(workspace_.run({"agent", "add", "nova", "--engine", "echo"}).code, 0);
-  const std::string before = workspace_.read("agents/nova/agent.json");
-  workspace_.write("old/agent-store/nova.json", R"({"name":"Nova"})");
-  const Ran ran = workspace_.run({"import", "old"});
-  EXPECT_EQ(ran.code, 4) << ran;
-  EXPECT_EQ(workspace_.read("agents/nova/agent.json"), before);
-}
-
-TEST_P(MovingFromNova, TriggersWithoutAZoneGetThatOfTheSystem) {
-  workspace_.write("old/triggers.json",
-                   R"([{"id":"daily","agentId":"nova","cron":"0 9 * * *","prompt":"Report"}])");
-  const Ran ran = workspace_.shell("TZ=:Europe/Berlin skein import old");
-  ASSERT_EQ(ran.code, 0) << ran;
-  EXPECT_EQ(list("trigger").at(0).at("zone").as_string(), "Europe/Berlin");
-}
-
-TEST_P(MovingFromNova, UsageThatWasImportedTwiceCountsOnce) {
-  const std::string line =
-      R"({"timestamp":"2026-01-01T00:00:00.000Z","agentId":"nova","inputTokens":5,"outputTokens":1})"
-      "\n";
-  workspace_.write("old/usage.jsonl", line + line);  // two runs that look the same
-  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
-  workspace_.write("old/usage.jsonl", line + line + line);
-  EXPECT_EQ(kinds_of(workspace_.run({"import", "old", "--json"})).at("usage records").at("taken"),
-            1);
-  EXPECT_EQ(workspace_.run({"usage", "--json"}).json().at("all").at("inputTokens"), 15);
 }
 
 // --- Sessions ---
@@ -342,7 +133,8 @@ TEST(MovingOverAtOnce, AFolderThatIsAllThreeIsTakenByOneCommand) {
   const Workspace workspace;
   boost::json::object expected;
   for (const char* maker : {kNova, "make_gitmem.py", "make_hq.py"}) {
-    for (const auto& [kind, counts] : make(workspace, maker, "part")) expected[kind] = counts;
+    for (const auto& [kind, counts] : make_folder(workspace, maker, "part"))
+      expected[kind] = counts;
     ASSERT_EQ(workspace.shell("mkdir -p old && cp -r part/. old/ && rm -r part").code, 0);
   }
   const Ran ran = workspace.run({"import", "old", "--json"});
@@ -355,7 +147,7 @@ TEST(MovingOverAtOnce, AFolderThatIsAllThreeIsTakenByOneCommand) {
 
 TEST(MovingOverInPlace, AnHqFolderThatIsTheWorkspaceStaysAsItIs) {
   const Workspace workspace;
-  make(workspace, "make_hq.py");
+  make_folder(workspace, "make_hq.py");
   const auto files = [&] { return workspace.shell("cd old && find workspace -type f | sort").out; };
   const std::string before = files();
   const Ran ran = workspace.run({"--workspace", "old", "import", "old", "--json"});
@@ -405,7 +197,7 @@ TEST(MovingOverLinks, NothingIsWrittenThroughALinkOfTheWorkspace) {
 
 TEST(MovingOverLinks, WhatIsInThePlaceOfACheckpointIsReported) {
   const Workspace workspace;
-  make(workspace, "make_hq.py");
+  make_folder(workspace, "make_hq.py");
   const Ran put = workspace.shell(
       "set -e\n"
       "mkdir -p workspace/threads\n"
@@ -424,7 +216,7 @@ TEST(MovingOverLinks, WhatIsInThePlaceOfACheckpointIsReported) {
 
 TEST(MovingOverProgress, IsShownOnATerminal) {
   const Workspace workspace;
-  make(workspace, kNova);
+  make_folder(workspace, kNova);
   EXPECT_THAT(workspace.run_on_terminal({"import", "old"}).out, HasSubstr("importing ["));
 }
 

@@ -199,17 +199,23 @@ Result<void> Importer::bind_stored(const Source& source, const Manifest& stored)
 
 Result<void> Importer::import_thread(Source& source) {
   SKEIN_ASSIGN(const auto stored, store_.get(source.manifest.id));
+  std::string& agent = source.manifest.agent_id;
+  const bool no_agent = agent.empty();
   if (stored) {
+    if (no_agent) agent = stored->agent_id;
     SKEIN_TRY(bind_stored(source, *stored));
     return extend(source, *stored);
   }
+  if (no_agent) agent = options_.agent.value_or(options_.default_agent);
   if (const std::string* const task = task_of(source)) source.manifest.task_id = *task;
   adjust_pins(source);
   drop_foreign_session(source);
   if (options_.redactor != nullptr) {
     source.redacted += redact(source.manifest, *options_.redactor);
   }
-  return create(source);
+  SKEIN_TRY(create(source));
+  if (no_agent) ++summary_.without_agent;
+  return {};
 }
 
 Result<void> Importer::tell(const std::filesystem::path& path, const Error& error) {
@@ -326,6 +332,7 @@ class ParallelImport {
 ImportSummary& ImportSummary::operator+=(const ImportSummary& other) {
   imported += other.imported;
   imported_events += other.imported_events;
+  without_agent += other.without_agent;
   present += other.present;
   extended += other.extended;
   new_events += other.new_events;

@@ -18,8 +18,9 @@ namespace skein {
 struct ImportOptions {
   const Redactor* redactor = nullptr;  // takes credentials out; none: they stay
   bool dry_run = false;
-  std::optional<std::string> agent{};     // of threads from transcripts, whatever they say
-  std::string default_agent = "default";  // of those that say nothing
+  // Of threads from transcripts, whatever they say, and of others that say nothing.
+  std::optional<std::string> agent{};
+  std::string default_agent = "default";  // of those that say nothing, where there is no `agent`
   // What "taskId" of a thread becomes, by what it is there; others stay. Borrowed; or none.
   const std::map<std::string, std::string>* task_ids = nullptr;
   std::function<void(std::uint64_t done, std::uint64_t total)> progress{};  // files
@@ -32,6 +33,7 @@ struct ImportSummary {
   std::uint64_t found = 0;            // threads, and files that should be some
   std::uint64_t imported = 0;         // threads that were not there
   std::uint64_t imported_events = 0;  // in those
+  std::uint64_t without_agent = 0;    // of `imported`: named no agent, went to that of the options
   std::uint64_t present = 0;          // threads that were there, with all their events
   std::uint64_t extended = 0;         // threads that were there and got events
   std::uint64_t new_events = 0;       // those

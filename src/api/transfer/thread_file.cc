@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "api/transfer/carry.h"
+#include "api/transfer/folders/folder_kind.h"
 #include "core/json.h"
 #include "core/try.h"
 #include "skein/limits.h"
@@ -28,12 +29,24 @@ std::optional<std::string> member_of(std::string_view text, std::string_view nam
   return found;
 }
 
-// The agent in whose folder a thread file lies; empty, where it lies in none.
-std::string agent_of(const std::filesystem::path& path) {
+// In a workspace of Nova's newer layout all agents share one threads/. A hidden folder (~/.nova) is
+// no agent's either.
+bool is_shared(const std::filesystem::path& folder) {
+  if (folder.filename().string().starts_with('.')) return true;
+  const SourceFolder source(folder);
+  return folder.parent_path().filename() != "agents" && !source.has("agent.json") &&
+         kind_of_folder(source).nova;
+}
+
+// Whose a thread is by where its file lies: the agent's of <agent>/threads/, and nobody's ("") in
+// threads/ of a workspace. Nothing: the place does not say.
+std::optional<std::string> agent_of(const std::filesystem::path& path) {
   const auto folder = std::filesystem::absolute(path).lexically_normal().parent_path();
-  std::string agent =
-      folder.filename() == "threads" ? folder.parent_path().filename().string() : "";
-  return check_agent_id(agent) ? agent : "";
+  if (folder.filename() != "threads") return std::nullopt;
+  if (is_shared(folder.parent_path())) return "";
+  std::string agent = folder.parent_path().filename().string();
+  if (!check_agent_id(agent)) return std::nullopt;
+  return agent;
 }
 
 }  // namespace
@@ -69,12 +82,13 @@ Result<Manifest> ThreadFile::read_head(std::string_view text) {
   if (check_frame(text) == Frame::kVerified) {
     store_fields.insert(store_fields.end(), {kManifestVersionField, kChecksumField});
   }
-  // <agent>/threads/<id>.jsonl says whose it is where an older program wrote no "agentId".
-  const std::string folder = agent_of(path_);
-  auto manifest = read_manifest(text, store_fields,
-                                folder.empty() ? AgentField::kRequired : AgentField::kOptional);
+  auto manifest = read_manifest(text, store_fields, AgentField::kOptional);
   if (!manifest) return damaged(manifest.error().message);
-  if (manifest->agent_id.empty()) manifest->agent_id = folder;
+  if (manifest->agent_id.empty()) {
+    auto agent = agent_of(path_);
+    if (!agent) return damaged("manifest: agentId must be a string, got nothing");
+    manifest->agent_id = std::move(*agent);
+  }
 
   const auto said = member_of(text, "threadId");
   if (first_) sequence_ = said.has_value();

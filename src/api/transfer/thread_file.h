@@ -28,8 +28,9 @@ class ThreadFile {
   ~ThreadFile();
 
   // Goes on to the next thread of the file: false, if there is none. What was left of the one
-  // before is skipped. `manifest` has its id; last_seq and version are not known. kDamaged: there
-  // is a thread, but its manifest cannot be read; the file is at its end then.
+  // before is skipped. `manifest` has its id; last_seq and version are not known. Its agent_id is
+  // empty, where neither the manifest nor the folder says whose the thread is. kDamaged: there is a
+  // thread, but its manifest cannot be read; the file is at its end then.
   Result<bool> next_thread(Manifest& manifest);
 
   // The next event of the thread; false at its end. Has its timestamp: the one before, where it had
