@@ -270,7 +270,7 @@ std::vector<Route> appending_routes() {
        .responses = {gives(201, "Its position.", named("Appended")),
                      gives(200, "The key was there already, with the same event.",
                            named("Appended"))},
-       .quick = true,
+       .runs_on = RunsOn::kIoThread,
        .handler = append_event},
       {.method = "POST",
        .path = "/v1/threads/{thread_id}/events/batch",
