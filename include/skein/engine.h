@@ -78,6 +78,13 @@ struct EngineUsage {
   }
 };
 
+// What one call of an engine cost, all attempts together.
+struct EngineCost {
+  EngineUsage usage{};
+  std::string model{};  // as the provider named it, else as it was asked for
+  double duration_ms = 0;
+};
+
 enum class TurnEnd {
   kDone,       // the model finished
   kToolCalls,  // it waits for the results of `calls`

@@ -141,11 +141,12 @@ class ThreadManager {
 
   // Shallow merge; metadata is replaced whole, as given. An update that changes nothing leaves
   // updatedAt alone. What has an operation of its own is kInvalid here: "status", "closedAt",
-  // "archive", "pins"; and so is "sessionId", which runs alone set.
+  // "archive", "pins"; and so is a value for "sessionId", which runs alone set. Clearing it makes
+  // the next run start a new session of the engine, with what the thread has.
   Result<Manifest> update(std::string_view thread, const ManifestPatch& patch,
                           const UpdateOptions& options = {});
 
-  // Forgets the engine's session: the next run starts a new one with what the thread has.
+  // Clears "sessionId", as update() does.
   Result<Manifest> clear_session(std::string_view thread);
 
   // Any move that the rules allow, as pause, resume, close, archive and restore would do it; to the
@@ -173,7 +174,8 @@ class ThreadManager {
   Result<Seq> undo_summary(std::string_view thread, const UndoRequest& request = {});
 
   // Removes a thread for good, and leaves a record that it went (skein/retention.h). Idempotent:
-  // false, when there is no such thread.
+  // false, when there is no such thread. An index of messages has it until its next backfill;
+  // Workspace::remove() takes it out of there, too.
   Result<bool> remove(std::string_view thread);
 
   // Calls back for what matches; see skein/thread_events.h. kInvalid: a cursor that the feed did

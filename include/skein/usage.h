@@ -1,9 +1,10 @@
 // What runs cost, added up.
 //
 // Each run that came far enough to cost something left one record in the collection `usage`
-// (usage.jsonl in a `jsonl:` store, where other programs' lines count too). A fork copies events
-// and no such records, so that what it shares with its parent counts once. Records outlive their
-// threads.
+// (usage.jsonl in a `jsonl:` store, where other programs' lines count too). So did each summary and
+// each title that an engine wrote, or tried to; these cost something and are no runs. A fork copies
+// events and no such records, so that what it shares with its parent counts once. Records outlive
+// their threads.
 #pragma once
 
 #include <cstdint>

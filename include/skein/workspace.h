@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "skein/engine_summary.h"
 #include "skein/recall.h"
 #include "skein/runner.h"
 #include "skein/store.h"
@@ -51,6 +52,16 @@ class Workspace {
   // The index is opened on first use.
   Result<SearchAnswer> search(std::string_view query, const SearchOptions& options = {});
   Result<BackfillResult> backfill(const BackfillOptions& options = {});
+
+  // Appends a summary of what is old in a thread. The engine of the thread's agent writes it, if
+  // that agent is trusted and has one; else it is an extraction, and the outcome's note says why.
+  // kNotFound; kIo when it was stopped.
+  Result<SummaryOutcome> summarize(std::string_view thread, SummaryOptions options = {});
+
+  // Removes a thread for good, with what the index has of it. False: there is no such thread.
+  // (ThreadManager::remove() leaves the index to the next backfill.) Where the index cannot be
+  // changed, the thread is gone all the same, and the log says so.
+  Result<bool> remove(std::string_view thread);
 
   ThreadManager& threads();
   Runner& runner();

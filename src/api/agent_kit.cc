@@ -1,7 +1,9 @@
 #include "api/agent_kit.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "api/task_server.h"
 #include "api/work/place.h"
 #include "skein/tasks.h"
 
@@ -53,9 +55,29 @@ std::unique_ptr<ToolBox> AgentKit::tools(const AgentDefinition& agent, const Run
   return make_tool_box(agent, std::move(built_in), servers_, parts_.log);
 }
 
+// An engine with a loop of its own reaches the task of its run by a server, and nothing else.
+Result<std::vector<ToolServer>> AgentKit::servers(const AgentDefinition& agent,
+                                                  const RunScope& scope) {
+  std::vector<ToolServer> servers;
+  const bool is_named =
+      std::any_of(agent.capabilities.servers.begin(), agent.capabilities.servers.end(),
+                  [](const ToolServer& server) { return server.name == kTaskServerName; });
+  if (!scope.task_id || !parts_.tasks || is_named) return servers;
+  auto server = task_server(settings_, scope);
+  if (!server) return servers;
+  const auto info = parts_.tasks().show(*scope.task_id);
+  if (!info && info.error().code != ErrorCode::kNotFound) return tl::unexpected(info.error());
+  // A thread that only names the task is not the one that it is worked on in.
+  if (!info || info->task.thread != scope.thread || !info->problem.empty()) return servers;
+  servers.push_back(std::move(*server));
+  return servers;
+}
+
 AgentEquipment AgentKit::equipment() {
   return {.tools = [this](const AgentDefinition& agent, const RunScope& scope)
               -> Result<std::unique_ptr<ToolBox>> { return tools(agent, scope); },
+          .servers = [this](const AgentDefinition& agent,
+                            const RunScope& scope) { return servers(agent, scope); },
           .context = [this](const RunScope& scope) -> Result<std::string> {
             if (!scope.task_id) return std::string();
             return task_context(store_, *scope.task_id, settings_.signer.get());

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <vector>
 
 #include "api/built_in_tools.h"
 #include "api/runs.h"
@@ -32,6 +33,7 @@ class AgentKit {
 
  private:
   std::unique_ptr<ToolBox> tools(const AgentDefinition& agent, const RunScope& scope);
+  Result<std::vector<ToolServer>> servers(const AgentDefinition& agent, const RunScope& scope);
   WorkItems& items();
 
   const Settings settings_;

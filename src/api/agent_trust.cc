@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <set>
 
@@ -24,187 +23,56 @@ constexpr std::size_t kShownBytes = limits::kMaxAgentFileBytes;
 constexpr std::string_view kClaudeFiles[] = {".claude/settings.json", ".claude/settings.local.json",
                                              ".mcp.json"};
 
-struct ExecutedFile {
-  fs::path path;  // where its bytes are
-  bool is_claude_settings = false;
-};
-// Files that an agent executes, by their names in the workspace.
-using ExecutedFiles = std::map<std::string, ExecutedFile>;
-
-void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files);
-
-// What interpreters execute of a folder that is named to them.
-void add_entry_points(const fs::path& folder, const std::string& workspace, ExecutedFiles& files) {
-  for (const char* name : {"package.json", "index.js", "index.mjs", "index.cjs", "__main__.py"}) {
-    std::error_code error;
-    if (fs::is_regular_file(folder / name, error)) add_file(folder / name, workspace, files);
-  }
+void add_words(const std::vector<std::string>& words, std::string& text) {
+  for (const std::string& word : words) text.append(word).append(1, '\0');
+}
+void add_variable(std::string_view name, std::string_view value, std::string& text) {
+  text.append(name).append("=").append(value).append(1, '\0');
 }
 
-// A link is known by its own name, wherever it leads; a file outside the workspace is not covered.
-void add_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files) {
-  std::error_code error;
-  const fs::path target = fs::canonical(file, error);
-  if (!error && fs::is_directory(target, error)) return add_entry_points(file, workspace, files);
-  if (error || !fs::is_regular_file(target, error)) return;
-  const fs::path named = fs::weakly_canonical(file.parent_path(), error) / file.filename();
-  for (const fs::path& path : {named, target}) {
-    if (!is_inside(path, workspace)) continue;
-    files.emplace(path.lexically_relative(workspace).string(), ExecutedFile{target});
-    return;
-  }
-}
-
-// Variables whose value is part of a command line, or names files that an interpreter executes.
-constexpr std::string_view kCommandVariables[] = {
-    "NODE_OPTIONS", "BASH_ENV", "ENV",        "PYTHONSTARTUP",         "RUBYOPT",
-    "PERL5OPT",     "LD_AUDIT", "LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "JAVA_TOOL_OPTIONS"};
-constexpr std::size_t kMostPrograms = 512;  // of a folder in PATH
-constexpr std::size_t kMostFolders = 16;    // that a command may change to
-
-// What of a word may name a file that is executed: the word itself, the value of an option
-// ("--import=FILE", "-fFILE"), and of a script (the word after "-c") every word in it.
-std::vector<std::string_view> pieces_of(std::string_view word, bool is_script) {
-  constexpr std::string_view kBetween = " \t\r\n\"'`=:,;()[]{}<>|&$";
-  const std::size_t value = word.find('=');
-  std::vector<std::string_view> pieces{word};
-  if (value != std::string_view::npos) pieces.push_back(word.substr(value + 1));
-  if (word.size() > 2 && word[0] == '-' && word[1] != '-') pieces.push_back(word.substr(2));
-  for (std::size_t begin = 0; is_script && begin < word.size();) {
-    const std::size_t end = std::min(word.find_first_of(kBetween, begin), word.size());
-    if (end > begin) pieces.push_back(word.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  constexpr std::string_view kFileUrl = "file://";
-  for (std::size_t i = 0, whole = pieces.size(); i < whole && word.starts_with('-'); ++i) {
-    for (std::size_t begin = 0;
-         begin < pieces[i].size();) {  // "--require=FILE,FILE", "-cp FILE:FILE"
-      const std::size_t end = std::min(pieces[i].find_first_of(",:", begin), pieces[i].size());
-      if (end > begin) pieces.push_back(pieces[i].substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-  for (std::string_view& piece : pieces) {
-    if (piece.starts_with(kFileUrl)) piece.remove_prefix(kFileUrl.size());
-  }
-  return pieces;
-}
-
-// Whether the next word is a script: "-c", "-euxc", "-e", "-S", "--eval", "--command".
-bool introduces_script(std::string_view word) {
-  if (word == "--eval" || word == "--command") return true;
-  return word.size() >= 2 && word[0] == '-' && word[1] != '-' &&
-         std::string_view("ceS").find(word.back()) != std::string_view::npos;
-}
-
-// Whether the word has its script in it.
-bool holds_script(std::string_view word) {
-  return word.starts_with("--eval=") || word.starts_with("--command=") || word.starts_with("-S") ||
-         word.starts_with("-e");
-}
-
-// Finds the files that the programs of an agent are told to execute.
-class ExecutedFinder {
- public:
-  ExecutedFinder(fs::path folder, const std::string& workspace)
-      : folder_(std::move(folder)), workspace_(workspace) {}
-
-  // The words of one command, in its environment. A program without a slash is looked for in PATH,
-  // which is the user's own.
-  void add_command(const std::string& program, const std::vector<std::string>& words) {
-    if (program.find('/') != std::string::npos) add_file(folder_ / program, workspace_, files_);
-    // A shell may change to a folder before it executes what is named from there.
-    std::vector<std::string_view> pieces;
-    bool is_script = false;
-    for (const std::string& word : words) {
-      const auto more = pieces_of(word, is_script || holds_script(word));
-      pieces.insert(pieces.end(), more.begin(), more.end());
-      is_script = introduces_script(word);
-    }
-    std::vector<fs::path> folders{folder_};
-    for (const std::string_view piece : pieces) add_folder(piece, folders);
-    for (const std::string_view piece : pieces) {
-      for (const fs::path& folder : folders) add_file(folder / piece, workspace_, files_);
-    }
-  }
-
-  void add_variable(std::string_view name, std::string_view value) {
-    const bool is_command =
-        std::ranges::find(kCommandVariables, name) != std::end(kCommandVariables);
-    for (const std::string_view piece : pieces_of(value, is_command)) {
-      add_file(folder_ / piece, workspace_, files_);
-    }
-    if (name != "PATH") return;
-    for (std::size_t begin = 0; begin < value.size();) {
-      const std::size_t end = std::min(value.find(':', begin), value.size());
-      if (end > begin) add_programs_in(folder_ / value.substr(begin, end - begin));
-      begin = end + 1;
-    }
-  }
-
-  void add_claude_settings(std::string_view name) {
-    ExecutedFiles found;
-    add_file(folder_ / name, workspace_, found);
-    for (auto& [path, file] : found) files_.insert_or_assign(path, ExecutedFile{file.path, true});
-  }
-
-  ExecutedFiles files() { return std::move(files_); }
-
- private:
-  void add_folder(std::string_view piece, std::vector<fs::path>& folders) const {
-    std::error_code error;
-    const fs::path folder = fs::canonical(folder_ / piece, error);
-    if (error || folders.size() > kMostFolders || !fs::is_directory(folder, error)) return;
-    if (folder == workspace_ || !is_inside(folder, workspace_)) return;
-    if (std::find(folders.begin(), folders.end(), folder) == folders.end()) {
-      folders.push_back(folder);
-    }
-  }
-
-  void add_programs_in(const fs::path& named) {
-    std::error_code error;
-    const fs::path folder = fs::canonical(named, error);
-    if (error || !is_inside(folder, workspace_)) return;
-    std::set<fs::path> found;
-    for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-         entry.increment(error)) {
-      std::error_code ignored;
-      const bool executable =
-          (entry->status(ignored).permissions() & fs::perms::owner_exec) != fs::perms::none;
-      if (executable && entry->is_regular_file(ignored)) found.insert(entry->path());
-      if (found.size() > kMostPrograms) found.erase(std::prev(found.end()));
-    }
-    for (const fs::path& file : found) add_file(file, workspace_, files_);
-  }
-
-  const fs::path folder_;
-  const std::string& workspace_;
-  ExecutedFiles files_;
-};
-
-ExecutedFiles executed_files(const AgentDefinition& agent, const std::string& workspace) {
-  ExecutedFinder finder(agent.folder, workspace);
+// The command lines of the agent and their variables, as they are started.
+std::string command_text(const AgentDefinition& agent) {
+  std::string text;
   JsonFields options(agent.options.empty() ? "{}" : agent.options.text());
-  finder.add_command(options.take_string("program").value_or(""),
-                     options.take_strings("arguments").value_or(std::vector<std::string>{}));
+  add_words({options.take_string("program").value_or("")}, text);
+  add_words(options.take_strings("arguments").value_or(std::vector<std::string>{}), text);
   const auto set = options.take_object("environment");
   const JsonFields environment(set.value_or("{}"));
   for (const JsonFields::Field& field : environment.others()) {
-    finder.add_variable(field.name, json_to_string(field.value).value_or(""));
+    add_variable(field.name, json_to_string(field.value).value_or(""), text);
   }
   for (const ToolServer& server : agent.capabilities.servers) {
-    // With variables replaced, as it is started; one that lacks a variable is not.
+    // With variables replaced; a server that lacks one is not started.
     const auto resolved = resolve_server(server);
     const ToolServer& started = resolved ? *resolved : server;
-    if (!started.command.empty()) {
-      finder.add_command(started.command[0], {started.command.begin() + 1, started.command.end()});
+    add_words(started.command, text);
+    for (const auto& [name, value] : started.environment) add_variable(name, value, text);
+  }
+  return text;
+}
+
+Result<ExecutedFiles> executed_files(const AgentDefinition& agent, const std::string& workspace,
+                                     ReadingBudget& budget) {
+  ExecutedFiles files;
+  if (const std::string text = command_text(agent); text.find_first_not_of('\0') != text.npos) {
+    SKEIN_ASSIGN(files, find_executed_files({agent.folder, text}, workspace, budget));
+  }
+  if (agent.engine != "claude-code") return files;
+  // Claude Code looks in folders above its own, too.
+  std::error_code error;
+  fs::path folder = fs::weakly_canonical(agent.folder, error);
+  for (bool more = true; more; folder = folder.parent_path()) {
+    for (const std::string_view name : kClaudeFiles) {
+      ExecutedFiles settings;
+      add_executed_file(folder / name, workspace, settings);
+      for (auto& [path, file] : settings) {
+        file.is_claude_settings = true;
+        files.insert_or_assign(path, file);
+      }
     }
-    for (const auto& [name, value] : started.environment) finder.add_variable(name, value);
+    more = folder != workspace && is_inside(folder, workspace);
   }
-  if (agent.engine == "claude-code") {
-    for (const std::string_view name : kClaudeFiles) finder.add_claude_settings(name);
-  }
-  return finder.files();
+  return files;
 }
 
 void add_variables(std::string_view text, std::set<std::string>& variables) {
@@ -245,10 +113,8 @@ void describe_engine(const AgentDefinition& agent, std::vector<std::string>& lin
     variables.insert(default_variable(agent.engine));
   }
   if (const Json rest = options.rest(); !rest.empty()) {
-    std::string text;
-    append_json_on_one_line(text, rest.text());
     lines.push_back("passes options to the engine " + agent.engine + ": " +
-                    excerpt(text, kShownBytes));
+                    plain_json(rest.text()));
   }
 }
 
@@ -351,14 +217,16 @@ std::string digest_of(const AgentDefinition& agent, const std::string& workspace
 }
 
 Result<Definition> file_definition(const std::string& name, const ExecutedFile& file,
-                                   const std::string& workspace) {
-  SKEIN_ASSIGN(std::string digest, digest_of_file(file.path));
+                                   const std::string& workspace, ReadingBudget& budget) {
   Definition definition{
       .name = "file:" + mended_utf8(name),
-      .digest = std::move(digest),
+      .digest = sha256_hex("folder " + file.path.string()),
       .file = (fs::path(workspace) / name).string(),
       .allows = {"is executed, or read as a program, by agents of this workspace"},
       .is_claude_settings = file.is_claude_settings};
+  if (!file.is_folder) {
+    SKEIN_ASSIGN(definition.digest, budget.digest_of_file(file.path));
+  }
   if (!is_inside(file.path, workspace)) {
     definition.allows.push_back("is a link to " + quote(file.path.string(), kShownBytes) +
                                 ", outside the workspace");
@@ -371,6 +239,15 @@ Result<Definition> file_definition(const std::string& name, const ExecutedFile& 
   return definition;
 }
 
+Definition own_definition(const AgentDefinition& agent, const std::string& workspace) {
+  return {"agent:" + agent.id, digest_of(agent, workspace), agent.file,
+          allowed_by(agent, workspace)};
+}
+
+tl::unexpected<Error> not_determined(const AgentDefinition& agent, const Error& error) {
+  return fail(error.code, "agent " + quote(agent.id) + " cannot be trusted: it " + error.message);
+}
+
 }  // namespace
 
 bool needs_trust(const AgentDefinition& agent) {
@@ -378,14 +255,17 @@ bool needs_trust(const AgentDefinition& agent) {
 }
 
 Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
-                                                  const std::string& workspace) {
+                                                  const std::string& workspace,
+                                                  ReadingBudget& budget) {
   std::vector<Definition> definitions;
   if (!needs_trust(agent)) return definitions;
-  definitions.push_back(
-      {"agent:" + agent.id, digest_of(agent, workspace), agent.file, allowed_by(agent, workspace)});
-  for (const auto& [name, file] : executed_files(agent, workspace)) {
-    SKEIN_ASSIGN(Definition definition, file_definition(name, file, workspace));
-    definitions.push_back(std::move(definition));
+  definitions.push_back(own_definition(agent, workspace));
+  const auto files = executed_files(agent, workspace, budget);
+  if (!files) return not_determined(agent, files.error());
+  for (const auto& [name, file] : *files) {
+    auto definition = file_definition(name, file, workspace, budget);
+    if (!definition) return not_determined(agent, definition.error());
+    definitions.push_back(std::move(*definition));
   }
   return definitions;
 }
@@ -393,9 +273,14 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent) {
   if (settings.trust == nullptr || !needs_trust(agent)) return {};
   if (settings.config_is_explicit && agent.file == settings.config_file->string()) return {};
-  SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, settings.trust->workspace()));
+  const std::string what = "agent " + quote(agent.id);
+  const std::string& workspace = settings.trust->workspace();
+  // First what costs nothing: an agent that nobody trusted does not choose what is read.
+  SKEIN_TRY(settings.trust->check(own_definition(agent, workspace), what));
+  ReadingBudget budget;
+  SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, workspace, budget));
   for (const Definition& definition : definitions) {
-    SKEIN_TRY(settings.trust->check(definition, "agent " + quote(agent.id)));
+    SKEIN_TRY(settings.trust->check(definition, what));
   }
   return {};
 }
@@ -418,8 +303,9 @@ Result<std::optional<std::string>> apply_trusted_change(const Settings& settings
   SKEIN_TRY(apply_change(change));
   if (!known) return std::nullopt;
   const ExecutedFile file{.path = change.file, .is_claude_settings = true};
+  ReadingBudget budget;
   SKEIN_ASSIGN(Definition definition,
-               file_definition(std::string(*name), file, settings.trust->workspace()));
+               file_definition(std::string(*name), file, settings.trust->workspace(), budget));
   definition.digest = sha256_hex(change.after);  // whatever the file has by now
   const auto granted = settings.trust->grant({definition});
   if (granted) return std::nullopt;

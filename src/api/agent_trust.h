@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/executed_files.h"
 #include "api/file_change.h"
 #include "api/settings.h"
 #include "api/trust.h"
@@ -16,11 +17,12 @@ namespace skein {
 bool needs_trust(const AgentDefinition& agent);
 
 // The definition itself ("agent:ID"), then every file inside the workspace that it executes
-// ("file:PATH"): programs and arguments of MCP servers, the program of the engine, and for
-// claude-code the settings from which that program takes hooks and servers. What those files load
-// in turn is not covered. `workspace` is canonical.
+// ("file:PATH", see api/executed_files.h), and for claude-code the settings from which that program
+// takes hooks and servers. What those files load in turn is not covered. `workspace` is canonical.
+// kInvalid: the files cannot all be found; such an agent cannot be trusted.
 Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
-                                                  const std::string& workspace);
+                                                  const std::string& workspace,
+                                                  ReadingBudget& budget);
 
 // Applies a change that the user agreed to. A file of the workspace from which Claude Code takes
 // hooks and servers stays trusted if it was trusted, or was not there: nothing in it can have come
@@ -29,7 +31,8 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
 Result<std::optional<std::string>> apply_trusted_change(const Settings& settings,
                                                         const FileChange& change);
 
-// kInvalid names what is not trusted. Reads the files that the agent executes, each time.
+// kInvalid names what is not trusted. Reads the files that the agent executes, each time, unless
+// the definition itself is not trusted.
 // Definitions in a file that was named with --config count as they are.
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent);
 

@@ -13,16 +13,14 @@
 namespace skein {
 namespace {
 
-// Values are shown whole: what is cut off would be trusted unseen.
-constexpr std::size_t kShownBytes = std::size_t{1} << 20;
-
 constexpr const char* kCovered[] = {"store", "embedder", "redact", "knowledgeRepos"};
 
+// Values are shown whole: what is cut off would be trusted unseen.
 std::string allowed_by(std::string_view name, std::string_view value) {
-  if (name == "store") return "keeps everything in the store " + excerpt(value, kShownBytes);
-  if (name == "embedder") return "makes vectors of messages with " + excerpt(value, kShownBytes);
-  if (name == "redact") return "changes which secrets are redacted: " + excerpt(value, kShownBytes);
-  return "reads the state of the repositories " + excerpt(value, kShownBytes);
+  if (name == "store") return "keeps everything in the store " + plain_json(value);
+  if (name == "embedder") return "makes vectors of messages with " + plain_json(value);
+  if (name == "redact") return "changes which secrets are redacted: " + plain_json(value);
+  return "reads the state of the repositories " + plain_json(value);
 }
 
 // Repositories inside the workspace came with it, and are data as the rest of it is.

@@ -167,7 +167,8 @@ Result<void> trust_agent(Settings settings, std::string_view id) {
     settings.agents = std::move(config.agents);
   }
   SKEIN_ASSIGN(const AgentDefinition agent, workspace_agents(settings).get(id));
-  SKEIN_ASSIGN(auto definitions, agent_definitions(agent, settings.trust->workspace()));
+  ReadingBudget budget;
+  SKEIN_ASSIGN(auto definitions, agent_definitions(agent, settings.trust->workspace(), budget));
   std::erase_if(definitions,
                 [](const Definition& definition) { return definition.is_claude_settings; });
   if (definitions.empty()) return {};

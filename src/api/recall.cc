@@ -205,6 +205,12 @@ Result<Recall*> LazyRecall::get() {
   return opened_->recall.get();
 }
 
+Result<void> LazyRecall::forget(const std::vector<ThreadId>& threads) {
+  const std::lock_guard lock(mutex_);
+  if (opened_) return opened_->recall->forget_threads(threads);
+  return forget_in_index(settings_, store_, threads);
+}
+
 bool LazyRecall::has_index() const {
   const std::string path = index_path_of(settings_);
   std::error_code error;

@@ -61,6 +61,8 @@ class LazyRecall {
 
   // An error is tried again the next time.
   Result<Recall*> get();
+  // Removes threads that the store no longer has from the index, if there is one. Opens no model.
+  Result<void> forget(const std::vector<ThreadId>& threads);
   // Whether there is an index of this store already.
   bool has_index() const;
   // Whether there is a model for vectors: its files, or an endpoint that the settings name. Loads

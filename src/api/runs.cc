@@ -1,5 +1,7 @@
 #include "api/runs.h"
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "api/agent_kit.h"
@@ -49,6 +51,10 @@ Result<PreparedAgent> WorkspaceAgents::prepare(const RunScope& scope) {
     for (const ToolServer& server : agent.capabilities.servers) {
       SKEIN_ASSIGN(ToolServer resolved, resolve_server(server));
       prepared.servers.push_back(std::move(resolved));
+    }
+    if (equipment_.servers) {
+      SKEIN_ASSIGN(auto more, equipment_.servers(agent, scope));
+      std::move(more.begin(), more.end(), std::back_inserter(prepared.servers));
     }
   } else if (equipment_.tools) {
     SKEIN_ASSIGN(prepared.tools, equipment_.tools(agent, scope));

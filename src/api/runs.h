@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/settings.h"
 #include "skein/agents.h"
@@ -21,6 +22,10 @@ struct AgentEquipment {
   std::function<Result<std::unique_ptr<ToolBox>>(const AgentDefinition& agent,
                                                  const RunScope& scope)>
       tools{};
+  // Servers of tools besides those of the definition, for an engine with a loop of its own.
+  std::function<Result<std::vector<ToolServer>>(const AgentDefinition& agent,
+                                                const RunScope& scope)>
+      servers{};
   // What goes behind the system prompt, such as the task that the thread belongs to.
   std::function<Result<std::string>(const RunScope& scope)> context{};
   // kInvalid: the definition is not trusted (api/agent_trust.h). Asked before each run.

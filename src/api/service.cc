@@ -80,6 +80,9 @@ Triggers& Service::triggers() { return parts_->triggers; }
 WorkItems& Service::items() { return parts_->items; }
 WorkSessions& Service::sessions() { return parts_->sessions; }
 Result<Recall*> Service::recall() { return parts_->desk.recall().get(); }
+Result<void> Service::forget_in_index(const std::vector<ThreadId>& threads) {
+  return parts_->desk.recall().forget(threads);
+}
 SummaryJobs& Service::summaries() { return parts_->summaries; }
 AppendPump& Service::pump() { return parts_->pump; }
 Wakes& Service::wakes() { return parts_->wakes; }

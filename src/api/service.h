@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/append_pump.h"
 #include "api/recall.h"
@@ -56,6 +57,8 @@ class Service {
   WorkSessions& sessions();
   // The index, opened on first use.
   Result<Recall*> recall();
+  // Removes threads that the store no longer has from the index, if there is one.
+  Result<void> forget_in_index(const std::vector<ThreadId>& threads);
   SummaryJobs& summaries();
   AppendPump& pump();
   Wakes& wakes();

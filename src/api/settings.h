@@ -62,7 +62,10 @@ struct Settings {
   std::optional<std::string> untrusted_store{};
   bool store_from_workspace = false;  // store_url stands in the workspace's configuration
   bool untrusted_redaction = false;   // "redact" of the workspace is not trusted, and ignored
-  bool config_is_explicit = false;    // config_file was named with --config, and counts as a flag
+  // The program `skein` that runs, so that engines can start it as a server of tools. Empty:
+  // another program embeds the library.
+  std::string program{};
+  bool config_is_explicit = false;  // config_file was named with --config, and counts as a flag
   std::optional<std::filesystem::path> user_config_file{};  // the one that was read
   std::vector<std::string> notices{};  // for people, on standard error, a line each
 };

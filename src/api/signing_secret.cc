@@ -45,7 +45,7 @@ Result<void> check_owner(const fs::path& file, const fs::path& part, mode_t deni
                          std::string_view mode) {
   struct stat st{};
   if (::lstat(part.c_str(), &st) != 0) {
-    return tl::unexpected(io_error("look at", part.string(), errno));
+    return tl::unexpected(io_error("stat", part.string(), errno));
   }
   if (S_ISLNK(st.st_mode)) {
     return refused(file, fmt::format("{} is a symbolic link; remove it", part.string()));

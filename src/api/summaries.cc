@@ -7,13 +7,15 @@
 #include "api/threads.h"
 #include "core/json_object.h"
 #include "core/try.h"
+#include "runner/usage_record.h"
 
 namespace skein {
 namespace {
 
 // Nothing: it has none.
 Result<std::unique_ptr<Summarizer>> summarizer_of(WorkspaceAgents& agents, const Manifest& thread,
-                                                  const SummaryWish& wish, std::string& note) {
+                                                  const SummaryOptions& wish, SummaryOutcome& made,
+                                                  EngineCost& cost) {
   if (!has_summary_engine(agents.agents(), thread.agent_id)) return nullptr;
   SKEIN_ASSIGN(PreparedAgent agent, agents.prepare({.run_id = "",
                                                     .agent_id = thread.agent_id,
@@ -28,7 +30,12 @@ Result<std::unique_ptr<Summarizer>> summarizer_of(WorkspaceAgents& agents, const
   options.window_tokens = agent.context.max_tokens;
   options.stop = wish.stop;
   options.progress = wish.progress;
-  options.on_fallback = [&note](std::string_view why) { note = why; };
+  options.on_fallback = [&made](std::string_view why) { made.note = why; };
+  options.on_cost = [&cost](const EngineCost& more) {
+    add_usage(cost.usage, more.usage);
+    cost.model = more.model;
+    cost.duration_ms += more.duration_ms;
+  };
   return make_engine_summarizer(std::move(options));
 }
 
@@ -39,21 +46,37 @@ bool has_summary_engine(const Agents& agents, std::string_view agent_id) {
   return known != agents.all().end() && known->second.engine != "echo";
 }
 
-Result<MadeSummary> make_summary(Store& store, WorkspaceAgents& agents, const Manifest& thread,
-                                 SummaryWish wish) {
-  MadeSummary made;
+Result<SummaryOutcome> make_summary(Store& store, WorkspaceAgents& agents, const Manifest& thread,
+                                    SummaryOptions wish) {
+  SummaryOutcome made;
+  EngineCost cost;
   std::unique_ptr<Summarizer> summarizer;
-  if (!wish.extract) {
-    auto by_engine = summarizer_of(agents, thread, wish, made.note);
+  if (!wish.extract && wish.request.summarizer == nullptr) {
+    auto by_engine = summarizer_of(agents, thread, wish, made, cost);
     if (by_engine) {
       summarizer = std::move(*by_engine);
     } else {
       made.note = by_engine.error().message;
     }
   }
-  wish.request.summarizer = summarizer.get();
-  SKEIN_ASSIGN(made.summary, summarize_thread(store, thread.id, wish.request));
-  return made;
+  if (summarizer) wish.request.summarizer = summarizer.get();
+  auto summary = summarize_thread(store, thread.id, wish.request);
+  // Whatever became of it, the engine was paid.
+  const auto recorded = record_usage(store,
+                                     {.at = system_clock().now(),
+                                      .agent_id = thread.agent_id,
+                                      .thread = thread.id,
+                                      .cost = std::move(cost),
+                                      .purpose = "summary"},
+                                     random_ids());
+  SKEIN_ASSIGN(made.summary, std::move(summary));
+  if (recorded) return made;
+  const std::string done = made.summary
+                               ? "event " + std::to_string(made.summary->seq) + " was written"
+                               : "nothing to do";
+  return fail(recorded.error().code,
+              "summary of thread " + thread.id.str() + ": " + done +
+                  ", but what it cost cannot be recorded: " + recorded.error().message);
 }
 
 std::unique_ptr<WorkspaceAgents> agents_without_tools(const Settings& settings) {
@@ -66,7 +89,7 @@ std::unique_ptr<WorkspaceAgents> agents_without_tools(const Settings& settings) 
   return agents;
 }
 
-std::string to_json(const MadeSummary& made) {
+std::string to_json(const SummaryOutcome& made) {
   std::string json = made.summary ? summary_json(*made.summary) : "{\"seq\":null}";
   if (made.note.empty()) return json;
   json.back() = ',';

@@ -10,7 +10,8 @@ SummaryJobs::~SummaryJobs() {
   for (const auto& [thread, job] : jobs_) job->stop();
 }
 
-Result<std::shared_ptr<SummaryJob>> SummaryJobs::start(const Manifest& thread, SummaryWish wish) {
+Result<std::shared_ptr<SummaryJob>> SummaryJobs::start(const Manifest& thread,
+                                                       SummaryOptions wish) {
   auto job = std::make_shared<SummaryJob>();
   {
     const std::lock_guard lock(mutex_);
@@ -30,7 +31,7 @@ Result<std::shared_ptr<SummaryJob>> SummaryJobs::start(const Manifest& thread, S
   return job;
 }
 
-void SummaryJobs::make(const Manifest& thread, SummaryWish wish, SummaryJob& job) {
+void SummaryJobs::make(const Manifest& thread, SummaryOptions wish, SummaryJob& job) {
   wish.progress = [&job](const SummaryProgress& now) {
     job.total_ = now.total;
     job.done_ = now.done;

@@ -25,7 +25,7 @@ class SummaryJob {
   void stop() { stop_.request_stop(); }
   SummaryProgress progress() const { return {.done = done_, .total = total_}; }
   // Nothing: it is not there yet.
-  std::optional<Result<MadeSummary>> result() const {
+  std::optional<Result<SummaryOutcome>> result() const {
     const std::lock_guard lock(mutex_);
     return result_;
   }
@@ -37,7 +37,7 @@ class SummaryJob {
   std::atomic<std::uint64_t> done_{0};
   std::atomic<std::uint64_t> total_{0};
   mutable std::mutex mutex_;
-  std::optional<Result<MadeSummary>> result_;  // under mutex_
+  std::optional<Result<SummaryOutcome>> result_;  // under mutex_
 };
 
 // Thread-safe. Borrows the store and the agents.
@@ -53,12 +53,12 @@ class SummaryJobs {
 
   // On a thread of its own. kBusy: one is under way on that thread, or limits::kMaxSummaryJobs are
   // on others.
-  Result<std::shared_ptr<SummaryJob>> start(const Manifest& thread, SummaryWish wish);
+  Result<std::shared_ptr<SummaryJob>> start(const Manifest& thread, SummaryOptions wish);
   // The one under way on that thread, if any.
   std::shared_ptr<SummaryJob> find(ThreadId thread);
 
  private:
-  void make(const Manifest& thread, SummaryWish wish, SummaryJob& job);
+  void make(const Manifest& thread, SummaryOptions wish, SummaryJob& job);
 
   Store& store_;
   WorkspaceAgents& agents_;

@@ -7,7 +7,6 @@
 
 #include "core/json.h"
 #include "core/quote.h"
-#include "core/sha256.h"
 #include "core/try.h"
 
 namespace skein {
@@ -15,7 +14,6 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr const char* kFileName = "trust.json";
-constexpr std::uint64_t kMostHashedBytes = std::uint64_t{256} << 20;
 
 Result<std::string> canonical_path(const fs::path& workspace) {
   std::error_code error;
@@ -51,9 +49,9 @@ std::shared_ptr<Trust> Trust::of_recorded_path(std::string canonical) {
   return std::shared_ptr<Trust>(new Trust(std::move(canonical)));
 }
 
-// The administrator's decisions need not be there for everybody to read.
-bool Trust::is_withheld(const Source& source) const {
-  return source.system && sources_.size() > 1 &&
+// The administrator's decisions need not be there for everybody to read. A service has no others.
+bool Trust::is_withheld(const Source& source) {
+  return source.system && !is_service() &&
          ::faccessat(AT_FDCWD, source.file.c_str(), R_OK, AT_EACCESS) != 0 && errno == EACCES;
 }
 
@@ -149,28 +147,5 @@ Result<bool> Trust::revoke_all(FolderOwner owner) {
 }
 
 std::string how_to_trust() { return "run \"skein trust\" to see what it does and allow it"; }
-
-Result<std::string> digest_of_file(const fs::path& file) {
-  const std::string path = file.string();
-  const auto fd = open_file(path, O_RDONLY);
-  if (!fd) {
-    if (fd.error().code == ErrorCode::kNotFound) return std::string(64, '0');
-    return tl::unexpected(fd.error());
-  }
-  Sha256 digest;
-  std::string piece(std::size_t{64} << 10, '\0');
-  for (std::uint64_t offset = 0;;) {
-    SKEIN_ASSIGN(const std::size_t got, read_at(*fd, path, offset, piece.data(), piece.size()));
-    if (got == 0) return digest.hex();
-    // Counted, since files of the kernel have no size and no end.
-    if (offset + got > kMostHashedBytes) {
-      return fail(ErrorCode::kInvalid,
-                  fmt::format("{} has more than {} bytes: it cannot be trusted as a program",
-                              quote(path), kMostHashedBytes));
-    }
-    digest.add(std::string_view(piece).substr(0, got));
-    offset += got;
-  }
-}
 
 }  // namespace skein

@@ -73,7 +73,7 @@ class Trust {
   };
 
   explicit Trust(std::string workspace);
-  bool is_withheld(const Source& source) const;
+  static bool is_withheld(const Source& source);
   Result<void> refresh_under_lock();
 
   const std::string workspace_;
@@ -83,8 +83,5 @@ class Trust {
 
 // What to do about definitions that are not trusted: `run "skein trust"`.
 std::string how_to_trust();
-
-// SHA-256 of a file's bytes; of a file that is not there, 64 zeros.
-Result<std::string> digest_of_file(const std::filesystem::path& file);
 
 }  // namespace skein

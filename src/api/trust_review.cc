@@ -38,13 +38,14 @@ bool same_name(const Definition& a, const Definition& b) { return a.name == b.na
 std::vector<Definition> all_definitions(const Settings& settings, const Agents& agents,
                                         std::vector<std::string>& problems) {
   std::vector<Definition> definitions = settings.config_definitions;
+  ReadingBudget budget;
   for (const auto& [id, agent] : agents.all()) {
     if (settings.config_is_explicit && agent.file == settings.config_file->string()) continue;
-    auto of_agent = agent_definitions(agent, settings.trust->workspace());
+    auto of_agent = agent_definitions(agent, settings.trust->workspace(), budget);
     if (of_agent) {
       std::move(of_agent->begin(), of_agent->end(), std::back_inserter(definitions));
     } else {
-      problems.push_back("agent " + quote(id) + ": " + of_agent.error().message);
+      problems.push_back(of_agent.error().message);
     }
   }
   std::sort(definitions.begin(), definitions.end(), by_name);

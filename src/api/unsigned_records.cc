@@ -41,20 +41,18 @@ std::optional<RawJson> any(RawJson value) { return value; }
 // ` with NAME {…}`, for what is there.
 std::string shown_json(JsonFields& fields, std::string_view name, std::string_view words) {
   const auto value = fields.take(name, any);
-  return value ? fmt::format(", {} {}", words, whole(*value)) : "";
+  return value ? fmt::format(", {} {}", words, whole(plain_json(*value))) : "";
 }
 
-// They make no record do anything else.
-constexpr std::array<std::string_view, 11> kPassive = {
-    "id",    "createdAt", "updatedAt", "startedAt", "endedAt", "hash",
-    "usage", "token",     "process",   "untilMs",   "hmac"};
+// Fields that Skein writes into a record of that collection and that make it do nothing else.
+using PassiveFields = std::set<std::string_view>;
 
 // What no description names, whole: a signature covers it, too.
-std::string shown_rest(const JsonFields& fields) {
+std::string shown_rest(const JsonFields& fields, const PassiveFields& passive) {
   std::string text;
   for (const JsonFields::Field& field : fields.others()) {
-    if (std::ranges::find(kPassive, field.name) != kPassive.end()) continue;
-    text += fmt::format(", {} {}", whole(field.name), whole(field.value));
+    if (field.name == "hmac" || passive.contains(field.name)) continue;
+    text += fmt::format(", {} {}", whole(field.name), whole(plain_json(field.value)));
   }
   return text;
 }
@@ -117,13 +115,18 @@ using Describe = std::optional<std::string> (*)(const Record& record, JsonFields
 struct Collection {
   std::string_view name;
   Describe describe;
+  PassiveFields passive;
 };
 
-constexpr std::array<Collection, 5> kCollections = {{{kKeys, describe_key},
-                                                     {kTriggers, describe_trigger},
-                                                     {kTasks, describe_task},
-                                                     {kOpenRuns, describe_open},
-                                                     {kRuns, describe_run}}};
+const std::array<Collection, 5>& collections() {
+  static const std::array<Collection, 5> kCollections = {
+      {{kKeys, describe_key, {"id", "createdAt", "hash"}},
+       {kTriggers, describe_trigger, {"id", "createdAt"}},
+       {kTasks, describe_task, {"id", "createdAt", "updatedAt"}},
+       {kOpenRuns, describe_open, {"token", "process", "untilMs"}},
+       {kRuns, describe_run, {"createdAt", "startedAt", "endedAt", "usage"}}}};
+  return kCollections;
+}
 
 std::string digest_of(std::string_view collection, const Record& record) {
   Sha256 sum;
@@ -140,7 +143,7 @@ class Listing {
   Listing(Store& store, const RecordSigner& signer) : store_(store), signer_(signer) {}
 
   Result<std::vector<UnsignedRecord>> run() {
-    for (const Collection& collection : kCollections) {
+    for (const Collection& collection : collections()) {
       if (collection.name == kRuns) continue;  // few of them are open; those are found below
       SKEIN_TRY(scan_prefix(store_, collection.name, "", [&](const Record& record) {
         add(collection, record);
@@ -151,7 +154,7 @@ class Listing {
     for (const std::string& key : runs_) {
       SKEIN_ASSIGN(const auto record, find_record(store_, kRuns, key));
       const auto run = record ? parse_run(record->bytes) : fail(ErrorCode::kNotFound, "");
-      if (run && is_open(*run)) add(kCollections.back(), *record);
+      if (run && is_open(*run)) add(collections().back(), *record);
     }
     return std::move(found_);
   }
@@ -163,7 +166,7 @@ class Listing {
     JsonFields fields(record.bytes);
     auto description = collection.describe(record, fields);
     if (!description) return;
-    *description += shown_rest(fields);
+    *description += shown_rest(fields, collection.passive);
     found_.push_back({.collection = std::string(collection.name),
                       .key = record.key,
                       .bytes = record.bytes,
@@ -188,8 +191,8 @@ class Listing {
 }  // namespace
 
 bool is_signed_collection(std::string_view collection) {
-  return std::any_of(kCollections.begin(), kCollections.end(),
-                     [&](const Collection& known) { return known.name == collection; });
+  return std::ranges::any_of(collections(),
+                             [&](const Collection& known) { return known.name == collection; });
 }
 
 Result<std::vector<UnsignedRecord>> list_unsigned_records(Store& store,

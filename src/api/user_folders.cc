@@ -36,6 +36,8 @@ Result<fs::path> absolute_only(fs::path folder, const char* name) {
 
 }  // namespace
 
+bool is_service() { return service_folder("CONFIGURATION_DIRECTORY").has_value(); }
+
 Result<fs::path> config_folder(FolderOwner owner) {
   if (const auto service = service_folder("CONFIGURATION_DIRECTORY")) {
     return absolute_only(*service, "CONFIGURATION_DIRECTORY");

@@ -10,6 +10,9 @@ namespace skein {
 
 enum class FolderOwner { kUser, kSystem };
 
+// Whether systemd started this process as Skein's own service: its folders are those of no user.
+bool is_service();
+
 // Configuration and trust decisions. kUser: $CONFIGURATION_DIRECTORY (which systemd sets for a
 // service), else $XDG_CONFIG_HOME/skein, else $HOME/.config/skein. kSystem:
 // $CONFIGURATION_DIRECTORY, else /etc/skein. kInvalid: the variables name no absolute folder.

@@ -5,6 +5,8 @@
 #include "api/private_files.h"
 #include "api/service.h"
 #include "api/settings.h"
+#include "api/summaries.h"
+#include "api/threads.h"
 #include "core/try.h"
 
 namespace skein {
@@ -59,6 +61,23 @@ Result<SearchAnswer> Workspace::search(std::string_view query, const SearchOptio
 Result<BackfillResult> Workspace::backfill(const BackfillOptions& options) {
   SKEIN_ASSIGN(Recall* const recall, parts_->service.recall());
   return recall->backfill(options);
+}
+
+Result<SummaryOutcome> Workspace::summarize(std::string_view thread, SummaryOptions options) {
+  SKEIN_ASSIGN(const ThreadRef ref, ThreadRef::parse(thread));
+  SKEIN_ASSIGN(const Manifest manifest, find_thread(store(), ref));
+  return make_summary(store(), parts_->service.agents(), manifest, std::move(options));
+}
+
+Result<bool> Workspace::remove(std::string_view thread) {
+  SKEIN_ASSIGN(const auto manifest, threads().get(thread));
+  if (!manifest) return false;
+  SKEIN_ASSIGN(const bool removed, threads().remove(thread));
+  if (auto forgotten = parts_->service.forget_in_index({manifest->id}); !forgotten) {
+    parts_->service.log("the index has thread " + manifest->id.str() +
+                        " until the next backfill: " + forgotten.error().message);
+  }
+  return removed;
 }
 
 ThreadManager& Workspace::threads() { return parts_->service.threads(); }

@@ -36,7 +36,9 @@ Result<void> ask_for_agent_trust(const Settings& settings, std::string_view agen
   if (settings.trust == nullptr || !person_is_there()) return {};
   const auto agent = workspace_agents(settings).get(agent_id);
   if (!agent || check_agent_trust(settings, *agent)) return {};
-  SKEIN_ASSIGN(const auto definitions, agent_definitions(*agent, settings.trust->workspace()));
+  ReadingBudget budget;
+  SKEIN_ASSIGN(const auto definitions,
+               agent_definitions(*agent, settings.trust->workspace(), budget));
   SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
   std::erase_if(review.definitions, [&](const ReviewedDefinition& reviewed) {
     return std::none_of(definitions.begin(), definitions.end(), [&](const Definition& wanted) {

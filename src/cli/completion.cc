@@ -11,6 +11,7 @@
 
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "core/quote.h"
 
 namespace skein {
 namespace {
@@ -84,12 +85,6 @@ bool takes_files(const Place& place) {
   return std::any_of(place.arguments.begin(), place.arguments.end(), [](const Argument& argument) {
     return argument.is_positional() && argument.is_path;
   });
-}
-
-std::string single_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 std::string joined_words(const std::vector<std::string>& words) {
@@ -168,8 +163,7 @@ _skein() {{
   out += "  esac\n  case \"$at\" in\n";
   for (const Place& place : places) {
     out += fmt::format("    '{}') choices=(", place.path);
-    for (const Word& word : words_at(place))
-      out += single_quoted(word.text + ":" + word.help) + " ";
+    for (const Word& word : words_at(place)) out += shell_quoted(word.text + ":" + word.help) + " ";
     out += fmt::format("){} ;;\n", takes_files(place) ? "; _files" : "");
   }
   out +=
@@ -197,19 +191,18 @@ complete -c skein -f
     const std::string when =
         fmt::format("complete -c skein -n 'test (__skein_at) = \"{}\"'", place.path);
     for (const Word& word : place.commands) {
-      out += fmt::format("{} -a {} -d {}\n", when, word.text, single_quoted(word.help));
+      out += fmt::format("{} -a {} -d {}\n", when, word.text, shell_quoted(word.help));
     }
     if (takes_files(place)) out += when + " -F\n";
     for (const Argument& argument : place.arguments) {
       std::string value = argument.is_flag() ? "" : argument.is_path ? " -r -F" : " -x";
-      if (!argument.choices.empty())
-        value += " -a " + single_quoted(joined_words(argument.choices));
+      if (!argument.choices.empty()) value += " -a " + shell_quoted(joined_words(argument.choices));
       if (argument.is_positional() && !argument.choices.empty())
         out += when + value.substr(3) + "\n";
       for (const std::string& name : option_names(argument)) {
         const std::string kind =
             name.starts_with("--") ? "-l " + name.substr(2) : "-s " + name.substr(1);
-        out += fmt::format("{} {}{} -d {}\n", when, kind, value, single_quoted(argument.help));
+        out += fmt::format("{} {}{} -d {}\n", when, kind, value, shell_quoted(argument.help));
       }
     }
   }

@@ -8,6 +8,7 @@
 #include "api/private_files.h"
 #include "api/trust_review.h"
 #include "cli/arguments.h"
+#include "core/find_program.h"
 
 namespace skein {
 namespace {
@@ -96,6 +97,7 @@ tl::expected<Settings, Failure> Context::resolved(SettingsRequest request, Notic
     const int code = settings.error().code == ErrorCode::kInvalid ? kExitUsage : kExitRefused;
     return tl::unexpected<Failure>(Failure(std::move(settings).error(), code));
   }
+  settings->program = own_program_file();
   return std::move(settings).value();
 }
 

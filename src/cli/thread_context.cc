@@ -158,7 +158,7 @@ class SummarizeCommand : public Command {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     Progress progress("summarising");
     wish_.progress = [&](const SummaryProgress& now) { progress.update(now.done, now.total); };
-    Result<MadeSummary> made;
+    Result<SummaryOutcome> made;
     int signal = 0;
     {
       const StopOnSignal stop;
@@ -197,7 +197,7 @@ class SummarizeCommand : public Command {
   std::optional<std::uint64_t> threshold_;
   std::optional<std::uint64_t> keep_recent_;
   std::optional<std::uint64_t> max_tokens_;
-  SummaryWish wish_;
+  SummaryOptions wish_;
   bool undo_ = false;
   std::optional<std::uint64_t> summary_;
 };

@@ -42,14 +42,12 @@ class Update : public Command {
     ManifestPatch patch;
     if (title_) patch.title(*title_);
     if (!metadata_.empty()) patch.metadata(std::move(metadata_));
-    if (patch.empty() && !clear_session_) {
+    if (clear_session_) patch.clear("sessionId");
+    if (patch.empty()) {
       return wrong_usage("nothing to change: say --title, --metadata or --clear-session");
     }
     SKEIN_ASSIGN_OR_FAIL(const OpenManager manager, context.open_manager(IfMissing::kRefuse));
-    SKEIN_ASSIGN(Manifest manifest, manager->update(thread_->str(), patch));
-    if (clear_session_) {
-      SKEIN_ASSIGN(manifest, manager->clear_session(thread_->str()));
-    }
+    SKEIN_ASSIGN(const Manifest manifest, manager->update(thread_->str(), patch));
     print_manifest(context, manifest);
     return kExitDone;
   }

@@ -46,7 +46,7 @@ Result<void> check_only_root_moves(const std::filesystem::path& folder) {
   for (std::filesystem::path above = folder; above != above.parent_path();) {
     above = above.parent_path();
     struct stat st{};
-    if (::stat(above.c_str(), &st) != 0) return tl::unexpected(io_error("look at", above, errno));
+    if (::stat(above.c_str(), &st) != 0) return tl::unexpected(io_error("stat", above, errno));
     const bool others_write = (st.st_mode & 022U) != 0 && (st.st_mode & S_ISVTX) == 0;
     if (st.st_uid == 0 && !others_write) continue;
     return fail(ErrorCode::kInvalid,
@@ -59,7 +59,7 @@ Result<void> check_only_root_moves(const std::filesystem::path& folder) {
 
 // What a service finds in its environment, and its rights: root decides for it, without obeying the
 // files of its workspace as root. From here on `path` is the folder whose owner that is, whatever
-// links led to it.
+// links led to it. kNotFound: there is no such folder.
 Result<std::unique_ptr<EffectiveUser>> act_as_service(const Context& context,
                                                       std::optional<std::string>& path) {
   ::setenv("CONFIGURATION_DIRECTORY", "/etc/skein", 0);
@@ -70,7 +70,11 @@ Result<std::unique_ptr<EffectiveUser>> act_as_service(const Context& context,
   const std::string workspace = path.value_or(".");
   const Fd folder(::open(workspace.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   struct stat owner{};
-  if (!folder.is_open() || ::fstat(folder.get(), &owner) != 0) return nullptr;
+  if (!folder.is_open() || ::fstat(folder.get(), &owner) != 0) {
+    Error failed = io_error("open", workspace, errno);
+    if (errno == ENOENT || errno == ENOTDIR) failed.code = ErrorCode::kNotFound;
+    return tl::unexpected(std::move(failed));
+  }
   std::error_code error;
   const auto opened =
       std::filesystem::read_symlink(fmt::format("/proc/self/fd/{}", folder.get()), error);
@@ -134,8 +138,11 @@ class Review : public Command {
       const bool agreed = digest && *digest == review.digest();
       show(context, review);
       SKEIN_TRY(context.out().flush());
+      if (digest && !agreed && round == 0) return mismatched(context, review);
       if (print_ || !review.needs_trust()) return kExitDone;
-      if (!agreed && !person_is_there()) return refused(review);
+      if (!agreed && !person_is_there()) {
+        return refused("standard input is not a terminal", context, review);
+      }
       if (!agreed) {
         std::cerr << "\n" << trust_summary(review);
         SKEIN_ASSIGN_OR_FAIL(const bool yes, ask("Trust them?", ""));
@@ -146,13 +153,32 @@ class Review : public Command {
   }
 
  private:
-  Outcome refused(const TrustReview& review) const {
-    const std::string command =
-        fmt::format("skein trust {}{}--trust={}", path_ ? shell_quoted(*path_) + " " : "",
-                    system_ ? "--system " : "", review.digest());
+  Outcome mismatched(const Context& context, const TrustReview& review) const {
+    const std::string found =
+        fmt::format("--trust is {}, and {} has the digest {}", quote(*context.request().trust),
+                    review.workspace, review.digest());
+    if (review.needs_trust()) return refused(found, context, review);
     return tl::unexpected<Failure>(
-        Error{ErrorCode::kInvalid,
-              "standard input is not a terminal: read the above, then run \"" + command + "\""});
+        Error{ErrorCode::kInvalid, found + "; nothing in it needs trust, and nothing changed"});
+  }
+
+  // With everything that chose the workspace and the store: it is to review the same.
+  Outcome refused(std::string_view why, const Context& context, const TrustReview& review) const {
+    const SettingsRequest& request = context.request();
+    std::string command = "skein";
+    const auto add = [&](std::string_view option, const std::optional<std::string>& value) {
+      if (value) command += fmt::format(" {} {}", option, shell_quoted(*value));
+    };
+    add("--store", request.store);
+    if (!path_) add("--workspace", request.workspace);
+    add("--start-dir", request.start);
+    add("--config", request.config);
+    command += " trust";
+    if (path_) command += " " + shell_quoted(*path_);
+    if (system_) command += " --system";
+    return tl::unexpected<Failure>(
+        Error{ErrorCode::kInvalid, fmt::format("{}: read the above, then run \"{} --trust={}\"",
+                                               why, command, review.digest())});
   }
 
   void show(Context& context, const TrustReview& review) const {
@@ -237,15 +263,19 @@ class Revoke : public Command {
   Outcome run(Context& context) override {
     std::unique_ptr<EffectiveUser> as_service;
     if (system_) {
-      SKEIN_ASSIGN(as_service, act_as_service(context, path_));
+      auto acting = act_as_service(context, path_);
+      // Of a folder that is gone nothing is read.
+      const bool gone = !acting && acting.error().code == ErrorCode::kNotFound && path_;
+      if (!acting && !gone) return tl::unexpected<Failure>(std::move(acting).error());
+      if (acting) as_service = std::move(*acting);
     }
     SKEIN_ASSIGN_OR_FAIL(const auto decisions, decisions_of(context));
     Trust& trust = *decisions;
     SKEIN_ASSIGN(const bool found, name_ ? trust.revoke(*name_, owner_of(system_))
                                          : trust.revoke_all(owner_of(system_)));
-    const std::string what = name_ ? "no definition " + *name_ : std::string("nothing");
-    SKEIN_ASSIGN(const std::string others, trusted_by_others(trust));
+    const std::string others = trusted_by_others(trust);
     if (!found) {
+      const std::string what = name_ ? "no definition " + *name_ : std::string("nothing");
       return tl::unexpected<Failure>(
           Error{ErrorCode::kNotFound, what + " was trusted in " + trust.workspace() +
                                           (others.empty() ? "" : "; but " + others)});
@@ -255,14 +285,17 @@ class Revoke : public Command {
   }
 
  private:
-  // What the administrator still trusts, and how to withdraw that; empty: nothing.
-  Result<std::string> trusted_by_others(Trust& trust) const {
-    if (system_) return std::string();
-    SKEIN_ASSIGN(const WorkspaceGrants grants, trust.all(FolderOwner::kSystem));
-    if (name_ ? !grants.contains(*name_) : grants.empty()) return std::string();
-    SKEIN_ASSIGN(const auto folder, config_folder(FolderOwner::kSystem));
+  // What the administrator still trusts, and how to withdraw that; empty: nothing. The user's own
+  // decision is withdrawn by now: what fails here is no reason to say otherwise.
+  std::string trusted_by_others(Trust& trust) const {
+    if (system_) return "";
+    const auto grants = trust.all(FolderOwner::kSystem);
+    if (!grants) return "the decisions of the administrator are unknown: " + grants.error().message;
+    if (name_ ? !grants->contains(*name_) : grants->empty()) return "";
+    const auto folder = config_folder(FolderOwner::kSystem);
+    if (!folder) return folder.error().message;
     return fmt::format("{} still trusts {}; run \"skein trust revoke --system\" as root",
-                       (folder / "trust.json").string(), name_ ? *name_ : trust.workspace());
+                       (*folder / "trust.json").string(), name_ ? *name_ : trust.workspace());
   }
 
   // A folder that is gone, or whose configuration is broken, can be revoked by its path.

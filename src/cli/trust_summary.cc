@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/percent.h"
 #include "core/quote.h"
 #include "core/visible.h"
 
@@ -28,9 +29,30 @@ bool take(std::string_view& line, std::string_view words) {
   return true;
 }
 
+// The members of a PostgreSQL URL's query that choose the server, whatever stands before it, as
+// libpq reads them: `host "evil.example"`. Empty: none does.
+std::string hosts_in_query(std::string_view address) {
+  std::string hosts;
+  for (std::size_t at = address.find('?'); at < address.size();) {
+    const std::size_t end = std::min(address.find_first_of("&\"", at + 1), address.size());
+    const std::string_view member = address.substr(at + 1, end - at - 1);
+    const std::string name = percent_decoded(member.substr(0, member.find('=')));
+    if (name == "host" || name == "hostaddr" || name.starts_with("service")) {
+      const std::string value =
+          percent_decoded(member.substr(std::min(member.find('='), member.size() - 1) + 1));
+      hosts += fmt::format("{}{} {}", hosts.empty() ? "" : ", ", name, quote(value));
+    }
+    at = end;
+  }
+  return hosts;
+}
+
 // An address cut to a few words, but never within its host: what decides where something goes is
 // the end of that.
 std::string short_address(std::string_view address) {
+  if (const std::string hosts = hosts_in_query(address); !hosts.empty()) {
+    return fmt::format("{} ({})", address, hosts);
+  }
   constexpr std::size_t kMostHost = 300;
   const std::size_t scheme = address.find("://");
   const std::size_t host = scheme == std::string_view::npos ? 0 : scheme + 3;

@@ -26,7 +26,7 @@ class Usage : public Command {
  public:
   CommandInfo info() const override {
     return {.name = "usage",
-            .summary = "print what runs cost, by agent, day, model or thread",
+            .summary = "print what runs, summaries and titles cost, by agent, day, model or thread",
             .examples =
                 "  skein usage\n"
                 "  skein usage --by day --since 7d\n"

@@ -120,7 +120,7 @@ Result<std::optional<FileStamp>> stat_file(const std::string& path) {
   struct stat st{};
   if (::lstat(path.c_str(), &st) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
-    return tl::unexpected(io_error("look at", path, errno));
+    return tl::unexpected(io_error("stat", path, errno));
   }
   if (!S_ISREG(st.st_mode)) return std::nullopt;
   return stamp_of(st);
@@ -128,7 +128,7 @@ Result<std::optional<FileStamp>> stat_file(const std::string& path) {
 
 Result<FileStamp> stat_open(const Fd& fd, const std::string& path) {
   struct stat st{};
-  if (::fstat(fd.get(), &st) != 0) return tl::unexpected(io_error("look at", path, errno));
+  if (::fstat(fd.get(), &st) != 0) return tl::unexpected(io_error("stat", path, errno));
   return stamp_of(st);
 }
 

@@ -49,6 +49,12 @@ std::string absolute_path_entries() {
   return path.empty() ? "/usr/bin:/bin" : path;
 }
 
+std::string own_program_file() {
+  std::error_code error;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return !error && std::filesystem::exists(self, error) ? self.string() : std::string();
+}
+
 std::string own_program() {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);

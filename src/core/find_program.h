@@ -15,6 +15,9 @@ std::optional<std::string> find_program(std::string_view name);
 // empty or relative entry means the current folder, whose files may be anybody's.
 std::string absolute_path_entries();
 
+// The file of this program; empty: it is not there any more.
+std::string own_program_file();
+
 // What other programs start this one by: its name, if that finds this very program, else its path.
 std::string own_program();
 

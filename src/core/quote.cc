@@ -44,6 +44,21 @@ std::string excerpt(std::string_view json, std::size_t max_bytes) {
   return out;
 }
 
+std::string plain_json(std::string_view json) {
+  std::string out;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    if (json[i] != '"') {
+      out += json[i] == '\n' || json[i] == '\r' ? ' ' : json[i];
+      continue;
+    }
+    std::size_t end = i + 1;
+    while (end < json.size() && json[end] != '"') end += json[end] == '\\' ? 2 : 1;
+    append_json_string(out, unescape_json_string(json.substr(i, end + 1 - i)));
+    i = end;
+  }
+  return out;
+}
+
 std::string shell_quoted(const std::string& word) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";

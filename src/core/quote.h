@@ -16,6 +16,10 @@ std::string mended_utf8(std::string_view text);
 // Valid JSON text as it is, cut likewise.
 std::string excerpt(std::string_view json, std::size_t max_bytes = 80);
 
+// Valid JSON text on one line, with each string as it reads: "\u0065vil" is "evil". For people who
+// decide by what they read.
+std::string plain_json(std::string_view json);
+
 // A path, or any other text, as one word of a shell command.
 std::string shell_quoted(const std::string& word);
 

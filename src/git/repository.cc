@@ -15,8 +15,6 @@ namespace skein {
 namespace {
 
 constexpr std::size_t kSubmoduleDepth = 3;  // submodules in submodules
-// For all of them together: a few small files can make any number of them.
-constexpr std::chrono::seconds kSubmoduleTime{10};
 constexpr const char* kCommitFormat = "--format=%H%x00%h%x00%ct%x00%s";
 
 std::string_view without_line_end(std::string_view text) {
@@ -171,8 +169,9 @@ Result<std::vector<std::string>> Repository::changed_files(
   return files;
 }
 
-Result<RepositoryState> Repository::state(const std::vector<std::string>& apart) const {
-  return state(apart, kSubmoduleDepth, std::chrono::steady_clock::now() + kSubmoduleTime);
+Result<RepositoryState> Repository::state(const std::vector<std::string>& apart,
+                                          std::chrono::milliseconds submodule_time) const {
+  return state(apart, kSubmoduleDepth, std::chrono::steady_clock::now() + submodule_time);
 }
 
 Result<RepositoryState> Repository::state(const std::vector<std::string>& apart, std::size_t depth,
@@ -183,29 +182,44 @@ Result<RepositoryState> Repository::state(const std::vector<std::string>& apart,
   SKEIN_ASSIGN(const SealedRepository::Settings settings, sealed_.settings());
   state.remote_url = without_credentials(mended_utf8(settings.remote_url));
   SKEIN_ASSIGN(state.changed_files, changed_files(apart, settings));
-  SKEIN_TRY(add_submodules(depth, deadline, state.changed_files));
+  SKEIN_TRY(add_submodules(depth, deadline, state));
   return state;
 }
 
 // Git would ask a submodule with the submodule's own configuration, so each is asked here instead.
 Result<void> Repository::add_submodules(std::size_t depth, Deadline deadline,
-                                        std::vector<std::string>& files) const {
+                                        RepositoryState& state) const {
   if (bare_ || depth == 0) return {};
   SKEIN_ASSIGN(const std::vector<std::string> paths, submodules(sealed_));
   for (const std::string& path : paths) {
     if (std::chrono::steady_clock::now() >= deadline) {
-      files.push_back(path + "/");
+      state.not_examined.push_back(path);
       continue;
     }
     const std::string folder = root_ + "/" + path;
     if (!is_real_folder(folder)) continue;
     const auto submodule = find(folder);
     if (!submodule || !*submodule || (*submodule)->root() != folder) continue;
-    const auto state = (*submodule)->state({}, depth - 1, deadline);
-    if (!state) continue;
-    for (const std::string& file : state->changed_files) files.push_back(path + "/" + file);
+    const auto inner = (*submodule)->state({}, depth - 1, deadline);
+    if (!inner) continue;
+    for (const std::string& file : inner->changed_files) {
+      state.changed_files.push_back(path + "/" + file);
+    }
+    for (const std::string& inner_path : inner->not_examined) {
+      state.not_examined.push_back(path + "/" + inner_path);
+    }
   }
   return {};
+}
+
+std::string not_examined_text(const RepositoryState& state) {
+  if (state.not_examined.empty()) return {};
+  const std::size_t count = state.not_examined.size();
+  const std::string first = quote(state.not_examined.front(), 200);
+  return (count == 1 ? "submodule " + first + " was not examined for changes"
+                     : std::to_string(count) + " submodules were not examined for changes, the " +
+                           "first of them " + first) +
+         ": git took too long";
 }
 
 Result<std::vector<std::string>> Repository::changed_since(

@@ -27,11 +27,15 @@ struct RepositoryState {
   std::string remote_url;      // of origin, without credentials; empty: there is none
   // Tracked files that differ from the last commit and untracked ones that are not ignored, with
   // their paths from the root, in submodules too. A folder is one entry, ending in "/", where it is
-  // another repository, holds more new files than git can list, or is a submodule for which there
-  // was no time.
+  // another repository or holds more new files than git can list.
   std::vector<std::string> changed_files;
+  // Submodules for which there was no time, with their paths from the root. They may have changes.
+  std::vector<std::string> not_examined;
   bool dirty() const { return !changed_files.empty(); }
 };
+
+// A sentence about the submodules that were not examined; empty: there are none.
+std::string not_examined_text(const RepositoryState& state);
 
 struct CommitQuery {
   std::string not_in = {};              // leave out this commit and all before it; empty: none
@@ -56,8 +60,11 @@ class Repository {
   // The folder that all work trees of the repository share.
   const std::string& common_folder() const { return sealed_.common_dir(); }
 
+  // For all submodules together: a few small files can make any number of them.
+  static constexpr std::chrono::milliseconds kSubmoduleTime{10'000};
   // `apart`: paths from the root which do not count as changes.
-  Result<RepositoryState> state(const std::vector<std::string>& apart = {}) const;
+  Result<RepositoryState> state(const std::vector<std::string>& apart = {},
+                                std::chrono::milliseconds submodule_time = kSubmoduleTime) const;
 
   // "HEAD" when detached.
   Result<std::string> branch() const;
@@ -85,10 +92,8 @@ class Repository {
   using Deadline = std::chrono::steady_clock::time_point;
   Result<RepositoryState> state(const std::vector<std::string>& apart, std::size_t depth,
                                 Deadline deadline) const;
-  // Adds what changed inside submodules, down to `depth` levels. Those that nobody looked at before
-  // the deadline count as changed.
-  Result<void> add_submodules(std::size_t depth, Deadline deadline,
-                              std::vector<std::string>& files) const;
+  // Adds what changed inside submodules, down to `depth` levels, as far as the deadline allows.
+  Result<void> add_submodules(std::size_t depth, Deadline deadline, RepositoryState& state) const;
   Result<std::vector<std::string>> changed_files(const std::vector<std::string>& apart,
                                                  const SealedRepository::Settings& settings) const;
 

@@ -80,7 +80,7 @@ Params::Params(const Json& params) : fields(params.empty() ? "{}" : params.text(
 Server::Server(Workspace& workspace, Catalogue catalogue, ServerOptions options)
     : workspace_(workspace),
       catalogue_(std::move(catalogue)),
-      options_(options),
+      options_(std::move(options)),
       seal_(workspace),
       watch_(workspace) {
   for (const Tool& tool : catalogue_.tools) {
@@ -238,6 +238,10 @@ std::string Server::info() const {
       .str();
 }
 
+std::string_view Server::instructions() const {
+  return options_.instructions.empty() ? kInstructions : std::string_view(options_.instructions);
+}
+
 std::string Server::capabilities() const {
   const std::string changes =
       options_.lists_change ? JsonObject().add("listChanged", true).str() : "{}";
@@ -253,7 +257,7 @@ Server::Answer Server::discover(JsonFields&, const Exchange&, Peer*) {
   JsonObject result;
   result.add("supportedVersions", versions());
   result.add_json("capabilities", capabilities());
-  result.add("instructions", kInstructions);
+  result.add("instructions", instructions());
   return result;
 }
 
@@ -274,7 +278,7 @@ Server::Answer Server::initialize(JsonFields& fields, const Exchange&, Peer* pee
   JsonObject result;
   result.add("protocolVersion", agreed);
   result.add_json("capabilities", capabilities()).add_json("serverInfo", info());
-  result.add("instructions", kInstructions);
+  result.add("instructions", instructions());
   return result;
 }
 

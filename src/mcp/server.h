@@ -25,7 +25,8 @@
 namespace skein::mcp {
 
 struct ServerOptions {
-  bool lists_change = false;  // tools and prompts come and go while it runs
+  bool lists_change = false;   // tools and prompts come and go while it runs
+  std::string instructions{};  // for the client's model; empty: those of a workspace
 };
 
 // The parameters of a request, taken apart once.
@@ -116,6 +117,7 @@ class Server {
   Result<std::string> read_uri(const std::string& uri, const Exchange& exchange) const;
   std::string capabilities() const;
   std::string info() const;
+  std::string_view instructions() const;
 
   Workspace& workspace_;
   const Catalogue catalogue_;

@@ -198,7 +198,7 @@ Server::Answer Server::call_tool(JsonFields& fields, const Exchange& exchange, P
   if (tool.of_workspace && !exchange.caller.all_agents) {
     return tool_result(tool, {.text = std::string(kForAllAgents), .is_error = true}, exchange);
   }
-  Result<Arguments> arguments = Arguments();
+  Result<Arguments> arguments = Arguments::as_given(object);
   if (tool.own_schema.empty()) {
     arguments = Arguments::read(tool.parameters, object, workspace_.clock().now());
   }

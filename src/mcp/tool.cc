@@ -164,6 +164,12 @@ Result<Arguments> Arguments::read(const std::vector<Parameter>& parameters, cons
   return arguments;
 }
 
+Arguments Arguments::as_given(const Json& object) {
+  Arguments arguments;
+  arguments.object_ = object;
+  return arguments;
+}
+
 std::optional<std::string> Arguments::text(std::string_view name) const {
   const auto found = values_.find(name);
   return found == values_.end() ? std::nullopt : json_to_string(found->second.text());

@@ -44,6 +44,11 @@ class Arguments {
   static Result<Arguments> read(const std::vector<Parameter>& parameters, const Json& object,
                                 Timestamp now);
 
+  // Those of a tool with a schema of its own, which checks them itself.
+  static Arguments as_given(const Json& object);
+
+  // All of them, where they are as given.
+  const Json& object() const { return object_; }
   std::optional<std::string> text(std::string_view name) const;
   std::string text_or(std::string_view name, std::string_view otherwise) const;
   bool flag(std::string_view name) const;
@@ -55,6 +60,7 @@ class Arguments {
 
  private:
   std::map<std::string, Json, std::less<>> values_;
+  Json object_;
   Timestamp now_;
 };
 

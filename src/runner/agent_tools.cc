@@ -1,7 +1,9 @@
 #include "runner/agent_tools.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -14,6 +16,7 @@
 namespace skein {
 namespace {
 
+using Names = std::set<std::string, std::less<>>;
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 std::string pairs_json(const Pairs& pairs) {
@@ -96,16 +99,19 @@ class AgentToolBox final : public ToolBox {
       if (tools_) return {};
     }
     std::vector<Tool> tools;
-    for (const BuiltInTool& tool : built_in_) add(tools, {tool.definition, nullptr, "", &tool});
+    Names offered;
+    for (const BuiltInTool& tool : built_in_)
+      add(tools, offered, {tool.definition, nullptr, "", &tool});
     const std::vector<Listed> listed = list_all(stop);
     for (std::size_t i = 0; i < listed.size(); ++i) {
       if (!listed[i].tools) return tl::unexpected(listed[i].tools.error());
       for (const McpTool& tool : *listed[i].tools) {
-        add(tools, {{tool_name(capabilities_.servers[i].name, tool.name), tool.description,
-                     tool.input_schema},
-                    listed[i].client,
-                    tool.name,
-                    nullptr});
+        add(tools, offered,
+            {{tool_name(capabilities_.servers[i].name, tool.name), tool.description,
+              tool.input_schema},
+             listed[i].client,
+             tool.name,
+             nullptr});
       }
     }
     if (tools.size() > limits::kMaxToolsOfAgent) {
@@ -114,35 +120,34 @@ class AgentToolBox final : public ToolBox {
                                            " tools, got " + std::to_string(tools.size()) +
                                            "; \"allow\" in its definition chooses among them");
     }
-    warn_of_missing(tools);
+    warn_of_missing("allow", capabilities_.allow, offered);
+    warn_of_missing("confirm", capabilities_.confirm, offered);
     const std::lock_guard lock(mutex_);
     tools_ = std::move(tools);
     return {};
   }
 
-  void add(std::vector<Tool>& tools, Tool tool) const {
+  // `offered` are the names of all tools, whether the definition allows them or not.
+  void add(std::vector<Tool>& tools, Names& offered, Tool tool) const {
     const std::string name = tool.definition.name;
-    const auto taken = [&] {
-      return std::any_of(tools.begin(), tools.end(), [&](const Tool& other) {
-        return other.definition.name == tool.definition.name;
-      });
-    };
-    for (int i = 2; taken(); ++i) {
+    for (int i = 2; !offered.insert(tool.definition.name).second; ++i) {
       const std::string suffix = "_" + std::to_string(i);
       tool.definition.name = name.substr(0, kMaxToolNameBytes - suffix.size()) + suffix;
     }
     if (capabilities_.allows(tool.definition.name)) tools.push_back(std::move(tool));
   }
 
-  // A name in "allow" that no server has is a tool that the model lacks.
-  void warn_of_missing(const std::vector<Tool>& tools) const {
+  // A name in "allow" that no tool has is a tool that the model lacks, and one in "confirm" a tool
+  // that may be called without a person's yes.
+  void warn_of_missing(std::string_view field, const std::vector<std::string>& patterns,
+                       const Names& offered) const {
     if (!warn_) return;
-    for (const std::string& pattern : capabilities_.allow) {
-      const bool found = std::any_of(tools.begin(), tools.end(), [&](const Tool& tool) {
-        return tool_matches(pattern, tool.definition.name);
+    for (const std::string& pattern : patterns) {
+      const bool found = std::any_of(offered.begin(), offered.end(), [&](const std::string& name) {
+        return tool_matches(pattern, name);
       });
       if (found || is_of_builtin(pattern)) continue;
-      warn_("agent " + quote(agent_) + ": \"allow\" has " + quote(pattern) +
+      warn_("agent " + quote(agent_) + ": " + quote(field) + " has " + quote(pattern) +
             ", and there is no such tool among those of its servers and \"builtin\"");
     }
   }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/try.h"
+#include "runner/usage_record.h"
 
 namespace skein {
 namespace {
@@ -126,7 +127,17 @@ Result<void> Effects::make_title(Job& job, const std::stop_token& stop) {
     if (!agent) say("title is made from the text: " + agent.error().message);
     job.maker = agent ? TitleMaker::of(*agent) : TitleMaker{};
   }
-  return give_title(store_, job.run.thread, *job.maker, say, stop);
+  const auto record = [&](const EngineCost& cost) {
+    const auto recorded = record_usage(store_,
+                                       {.at = options_.clock->now(),
+                                        .agent_id = job.run.agent_id,
+                                        .thread = job.run.thread,
+                                        .cost = cost,
+                                        .purpose = "title"},
+                                       *options_.ids);
+    if (!recorded) say("the cost of the title is not recorded: " + recorded.error().message);
+  };
+  return give_title(store_, job.run.thread, *job.maker, say, record, stop);
 }
 
 }  // namespace skein

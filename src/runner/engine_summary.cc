@@ -8,7 +8,7 @@
 #include "core/quotation.h"
 #include "core/quote.h"
 #include "core/try.h"
-#include "runner/quiet_sink.h"
+#include "runner/quiet_call.h"
 #include "skein/tokens.h"
 
 namespace skein {
@@ -91,6 +91,7 @@ class EngineSummarizer final : public Summarizer {
                                    ? options_.window_tokens - reserved
                                    : kFewestTokensAtOnce;
     std::string summary;
+    if (options_.progress) options_.progress({.done = 0, .total = parts.size()});
     for (std::size_t done = 0; done < parts.size();) {
       std::string text;
       for (std::uint64_t tokens = 0; done < parts.size(); ++done) {
@@ -118,8 +119,8 @@ class EngineSummarizer final : public Summarizer {
     request.messages.push_back({.role = Role::kUser, .text = std::move(conversation)});
     request.max_output_tokens = static_cast<std::int64_t>(2 * max_tokens) + kTokensToThink;
     request.max_turns = 1;
-    QuietSink sink;
-    SKEIN_ASSIGN(const EngineTurn turn, options_.engine->run(request, sink, options_.stop));
+    SKEIN_ASSIGN(const EngineTurn turn,
+                 quiet_call(*options_.engine, request, options_.on_cost, options_.stop));
     if (turn.end == TurnEnd::kRefused) return fail(ErrorCode::kInvalid, "the model declined");
     std::string summary = fitting(mended_utf8(turn.text), max_tokens);
     if (summary.empty()) {

@@ -10,6 +10,7 @@
 #include "runner/process.h"
 #include "runner/run_codec.h"
 #include "runner/run_records.h"
+#include "runner/usage_record.h"
 #include "store/find_record.h"
 #include "store/record_access.h"
 
@@ -21,7 +22,6 @@ using namespace std::chrono_literals;
 constexpr std::string_view kRuns = kRunCollection;
 constexpr std::string_view kOpen = kOpenCollection;
 constexpr std::string_view kStops = kStopCollection;
-constexpr std::string_view kUsage = "usage";
 
 constexpr std::array<std::pair<OpenRun::State, const char*>, 4> kStates = {
     {{OpenRun::State::kPending, "pending"},
@@ -75,30 +75,6 @@ bool is_newer(const Run& a, const Run& b) { return a.id > b.id; }
 }  // namespace
 
 bool is_open(const Run& run) { return !run.ended() || run.question || !run.effects.empty(); }
-
-std::optional<std::string> usage_record(const Run& run) {
-  const EngineUsage& usage = run.usage;
-  if (!usage.input_tokens && !usage.output_tokens && !usage.cache_read_tokens && !usage.cost_usd &&
-      !usage.turns) {
-    return std::nullopt;
-  }
-  const auto number = [](auto value) {
-    std::string text;
-    append_json_number(text, value);
-    return text;
-  };
-  JsonObject object;
-  object.add("timestamp", run.ended_at.str()).add("agentId", run.agent_id);
-  object.add("threadId", run.thread.str());
-  object.add_json("inputTokens", number(usage.input_tokens.value_or(0)));
-  object.add_json("outputTokens", number(usage.output_tokens.value_or(0)));
-  object.add_json("cacheReadTokens", number(usage.cache_read_tokens.value_or(0)));
-  object.add_json("costUsd", number(usage.cost_usd.value_or(0)));
-  object.add_json("durationMs", number(run.duration_ms.value_or(0)));
-  object.add_json("turns", number(usage.turns.value_or(0)));
-  if (!run.model.empty()) object.add("model", run.model);
-  return object.str();
-}
 
 bool RunBook::is_gone(const OpenRun& open) const {
   return !is_ours(open) && process_is_gone(open.process, clock_);
@@ -266,8 +242,13 @@ Result<void> RunBook::add_end_writes(const Run& run, std::vector<RecordWrite>& w
         open_write(run_key(run.id), open_json(run, OpenRun::State::kEffects, 0, kEffectsPromise)));
     writes.push_back(std::move(entry));
   }
-  if (auto usage = usage_record(run)) {
-    writes.push_back(put_record(kUsage, run.id, std::move(*usage)));
+  if (auto usage = usage_json({.at = run.ended_at,
+                               .agent_id = run.agent_id,
+                               .thread = run.thread,
+                               .cost = {.usage = run.usage,
+                                        .model = run.model,
+                                        .duration_ms = run.duration_ms.value_or(0)}})) {
+    writes.push_back(put_record(kUsageRecords, run.id, std::move(*usage)));
   }
   return {};
 }

@@ -159,8 +159,4 @@ bool asks_to_roll_back(const Record& request);
 // left.
 bool is_open(const Run& run);
 
-// The usage record of a run, in the fields that other programs know; nothing when no metric is
-// known.
-std::optional<std::string> usage_record(const Run& run);
-
 }  // namespace skein

@@ -7,23 +7,10 @@
 #include "runner/conversation.h"
 #include "runner/run_work.h"
 #include "runner/tool_calls.h"
+#include "runner/usage_record.h"
 
 namespace skein {
 namespace {
-
-template <class T>
-void add(std::optional<T>& sum, const std::optional<T>& more) {
-  if (more) sum = sum.value_or(T{}) + *more;
-}
-
-// What is not said to be otherwise is one turn.
-void add_usage(EngineUsage& sum, const EngineUsage& more) {
-  add(sum.input_tokens, more.input_tokens);
-  add(sum.output_tokens, more.output_tokens);
-  add(sum.cache_read_tokens, more.cache_read_tokens);
-  add(sum.cost_usd, more.cost_usd);
-  sum.turns = sum.turns.value_or(0) + more.turns.value_or(1);
-}
 
 JsonObject call_metadata(const ToolCall& call) {
   JsonObject more;

@@ -9,7 +9,7 @@
 #include "core/quote.h"
 #include "core/text.h"
 #include "core/try.h"
-#include "runner/quiet_sink.h"
+#include "runner/quiet_call.h"
 
 namespace skein {
 namespace {
@@ -100,7 +100,7 @@ Result<std::vector<std::string>> user_texts(Store& store, ThreadId thread, std::
 }
 
 Result<std::string> title_by_model(const TitleMaker& maker, const std::vector<std::string>& texts,
-                                   const std::stop_token& stop) {
+                                   const OnCost& on_cost, const std::stop_token& stop) {
   EngineRequest request;
   request.model = maker.model;
   request.options = maker.options;
@@ -113,8 +113,7 @@ Result<std::string> title_by_model(const TitleMaker& maker, const std::vector<st
   request.messages.push_back({.role = Role::kUser, .text = std::move(conversation)});
   request.max_output_tokens = 60;
   request.max_turns = 1;
-  QuietSink sink;
-  SKEIN_ASSIGN(const EngineTurn turn, maker.engine->run(request, sink, stop));
+  SKEIN_ASSIGN(const EngineTurn turn, quiet_call(*maker.engine, request, on_cost, stop));
   std::string title = tidy_title(turn.text);
   if (!title.empty()) return title;
   return fail(ErrorCode::kInvalid,
@@ -167,12 +166,12 @@ Result<bool> needs_title(Store& store, ThreadId thread, bool has_model,
 }
 
 Result<void> give_title(Store& store, ThreadId thread, const TitleMaker& maker,
-                        const std::function<void(std::string_view)>& log,
+                        const std::function<void(std::string_view)>& log, const OnCost& on_cost,
                         const std::stop_token& stop) {
   SKEIN_ASSIGN(const auto texts, user_texts(store, thread, kUserMessages));
   std::string title;
   if (maker.engine && !maker.model.empty()) {
-    auto made = title_by_model(maker, texts, stop);
+    auto made = title_by_model(maker, texts, on_cost, stop);
     if (!made && stop.stop_requested()) return tl::unexpected(std::move(made).error());
     if (!made) {
       log("title of thread " + thread.str() + " is made from its text, because the model " +

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runner/quiet_call.h"
 #include "skein/runner.h"
 
 namespace skein {
@@ -29,10 +30,11 @@ Result<bool> needs_title(Store& store, ThreadId thread, bool has_model,
                          std::optional<std::string> said_now = std::nullopt);
 
 // By the maker's model, if there is one; from the text itself, if there is none or it fails, which
-// is logged. Writes only the title, and only if there is none by then. What cannot be named yet
-// stays without, until the next run. Stopped, it writes nothing and fails.
+// is logged; `on_cost` is told what the model cost. Writes only the title, and only if there is
+// none by then. What cannot be named yet stays without, until the next run. Stopped, it writes
+// nothing and fails.
 Result<void> give_title(Store& store, ThreadId thread, const TitleMaker& maker,
-                        const std::function<void(std::string_view)>& log,
+                        const std::function<void(std::string_view)>& log, const OnCost& on_cost,
                         const std::stop_token& stop);
 
 // Three to six words out of what a user said, oldest first; empty when there are not enough.

@@ -5,6 +5,7 @@
 
 #include "core/json_fields.h"
 #include "core/try.h"
+#include "runner/usage_record.h"
 #include "store/record_access.h"
 
 namespace skein {
@@ -27,7 +28,7 @@ std::optional<Entry> parse_entry(const Record& record) {
   Entry entry{.at = *at, .agent_id = *agent, .thread = {}, .model = {}, .totals = {}};
   entry.thread = fields.take_string("threadId").value_or("");
   entry.model = fields.take_string("model").value_or("");
-  entry.totals.runs = 1;
+  entry.totals.runs = runs_of_purpose(fields.take_string("purpose").value_or(""));
   entry.totals.input_tokens = fields.take_int("inputTokens").value_or(0);
   entry.totals.output_tokens = fields.take_int("outputTokens").value_or(0);
   entry.totals.cache_read_tokens = fields.take_int("cacheReadTokens").value_or(0);
@@ -72,7 +73,7 @@ UsageTotals& UsageTotals::operator+=(const UsageTotals& more) {
 Result<UsageReport> usage_report(Store& store, const UsageQuery& query) {
   UsageReport report;
   std::map<std::pair<std::string, std::string>, UsageTotals> sums;
-  SKEIN_TRY(scan_prefix(store, "usage", "", [&](const Record& record) {
+  SKEIN_TRY(scan_prefix(store, kUsageRecords, "", [&](const Record& record) {
     const auto entry = parse_entry(record);
     if (!entry) {
       ++report.unreadable;

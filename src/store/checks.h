@@ -65,6 +65,41 @@ bool may_have_lost(Seq last, std::uint64_t present);
 // kDamaged: the thread lost more events than that, from `missing` on.
 Error too_many_missing(ThreadId id, Seq missing, Seq last, std::uint64_t present);
 
+// Decides for the reader of one thread, piece by piece, whether missing events may be losses.
+class LossCheck {
+ public:
+  // Whether events up to `last` have to be counted: the piece misses one.
+  template <class Row>
+  bool is_due(const std::vector<Row>& rows, Seq last) const {
+    return last > believed_ && first_missing(rows) < rows.size();
+  }
+  // Events up to `last` may be missing.
+  void believe(Seq last) { believed_ = last; }
+  // `present`: how many events up to `last` are there. If more are missing than a thread can have
+  // lost, the piece ends before the first of them. kDamaged: nothing is left of it.
+  template <class Row>
+  Result<void> decide(ThreadId id, std::vector<Row>& rows, Seq last, std::uint64_t present) {
+    if (may_have_lost(last, present)) {
+      believe(last);
+      return {};
+    }
+    const std::size_t missing = first_missing(rows);
+    if (missing == 0) return tl::unexpected(too_many_missing(id, rows[0].seq, last, present));
+    rows.resize(missing);
+    return {};
+  }
+
+ private:
+  template <class Row>
+  static std::size_t first_missing(const std::vector<Row>& rows) {
+    std::size_t at = 0;
+    while (at < rows.size() && rows[at].missing == nullptr) ++at;
+    return at;
+  }
+
+  Seq believed_ = 0;
+};
+
 // --- Listing ---
 // The list query, checked and with the cursor taken apart.
 struct ListPlan {

@@ -223,9 +223,9 @@ Result<Manifest> ThreadManager::update(std::string_view thread, const ManifestPa
                                            " has its own operation and cannot be set here, got " +
                                            excerpt(entry.value.text()));
     }
-    if (entry.field == "sessionId") {
+    if (entry.field == "sessionId" && !entry.value.empty()) {
       return fail(ErrorCode::kInvalid,
-                  "sessionId is set by the engine's runs alone and cannot be set here, got " +
+                  "sessionId is set by the engine's runs alone and can only be cleared here, got " +
                       excerpt(entry.value.text()));
     }
   }
@@ -234,10 +234,7 @@ Result<Manifest> ThreadManager::update(std::string_view thread, const ManifestPa
 }
 
 Result<Manifest> ThreadManager::clear_session(std::string_view thread) {
-  return change(
-      thread,
-      [](const Manifest&) -> Result<ManifestPatch> { return ManifestPatch().clear("sessionId"); },
-      {});
+  return update(thread, ManifestPatch().clear("sessionId"));
 }
 
 Result<Manifest> ThreadManager::change_status(std::string_view thread,

@@ -114,6 +114,9 @@ class Capture {
     git.branch = state.branch;
     if (state.head) git.current_commit = state.head->short_id;
     git.dirty = state.dirty();
+    if (const std::string text = not_examined_text(state); !text.empty() && options_.notice) {
+      options_.notice(text);
+    }
     if (is_full() && !state.remote_url.empty()) git.remote_url = state.remote_url;
   }
 

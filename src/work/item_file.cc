@@ -25,7 +25,7 @@ Result<void> check_regular(const std::string& path) {
   struct stat st{};
   if (::lstat(path.c_str(), &st) != 0) {
     if (errno == ENOENT) return {};
-    return tl::unexpected(io_error("look at", path, errno));
+    return tl::unexpected(io_error("stat", path, errno));
   }
   if (S_ISREG(st.st_mode)) return {};
   return fail(ErrorCode::kIo, path + " is not a regular file");
@@ -41,11 +41,12 @@ Error ItemFile::damaged(const std::string& bytes, const std::string& reason) con
   Flusher flusher;
   const auto there = stat_file(copy);
   const bool kept = (there && *there) || replace_file(copy, bytes, flusher);
-  return {ErrorCode::kDamaged,
-          fmt::format(
-              "{} is no list of items: {}. It was left as it is{}; fix the file, or move it away "
-              "and start a session to get back what earlier sessions stored",
-              path_, reason, kept ? ", with a copy in " + copy : "")};
+  return {
+      ErrorCode::kDamaged,
+      fmt::format(
+          "{} is not a valid item list: {}. The file was not changed{}; fix it, or move it away "
+          "and start a session to get back what earlier sessions stored",
+          path_, reason, kept ? ", with a copy in " + copy : "")};
 }
 
 Result<ItemList> ItemFile::read() const {

@@ -47,13 +47,16 @@ std::vector<std::string> own_folders(const Repository& repository, const fs::pat
   return own;
 }
 
-Result<std::optional<RepositoryNews>> read_news(const fs::path& folder, const WorkSession* last) {
+Result<std::optional<RepositoryNews>> read_news(const fs::path& folder, const WorkSession* last,
+                                                std::vector<std::string>& warnings) {
   SKEIN_ASSIGN(const auto repository, find_repository(folder));
   if (!repository) return std::nullopt;
   SKEIN_ASSIGN(const RepositoryState state, repository->state(own_folders(*repository, folder)));
   RepositoryNews news;
   news.branch = state.branch;
   news.changed_files = state.changed_files.size();
+  if (std::string text = not_examined_text(state); !text.empty())
+    warnings.push_back(std::move(text));
   if (!state.head) return news;
   news.head = state.head->id;
   if (last == nullptr) return news;
@@ -83,7 +86,7 @@ std::string origin_url(const fs::path& folder) {
 
 std::optional<RepositoryNews> repository_news(const fs::path& folder, const WorkSession* last,
                                               std::vector<std::string>& warnings) {
-  auto news = read_news(folder, last);
+  auto news = read_news(folder, last, warnings);
   if (news) return *std::move(news);
   warnings.push_back("git does not tell what changed: " + news.error().message);
   return std::nullopt;

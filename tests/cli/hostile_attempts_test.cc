@@ -58,47 +58,7 @@ class HostileAttempt : public testing::Test {
   Workspace workspace_;
 };
 
-// What "skein trust" covers and shows.
-
-TEST_F(HostileAttempt, FilesNamedInAnySpellingAreCovered) {
-  workspace_.write("s.sh", "#!/bin/sh\n");
-  workspace_.write("lib/t.sh", "#!/bin/sh\n");
-  fs::permissions(inside("lib/t.sh"), fs::perms::owner_all);
-  const std::string file_url = "file://" + inside("s.sh").string();
-  const std::pair<std::string, const char*> cases[] = {
-      {R"("command":"sh","args":["-c","exec ./s.sh --x"])", "s.sh"},
-      {R"("command":"env","args":["-S","sh ./s.sh"])", "s.sh"},
-      {R"("command":"node","args":["-r./s.sh"])", "s.sh"},
-      {R"("command":"make","args":["-f./s.sh"])", "s.sh"},
-      {R"("command":"bash","args":["-euxc","exec ./s.sh"])", "s.sh"},
-      {R"("command":"node","args":["--require=./nothing,./s.sh"])", "s.sh"},
-      {R"("command":"node","args":["--import=)" + file_url + "\"]", "s.sh"},
-      {R"("command":"node","env":{"NODE_OPTIONS":"--require ./s.sh"})", "s.sh"},
-      {R"("command":"env","args":["-C","lib","./t.sh"])", "lib/t.sh"},
-      {R"("command":"sh","args":["-c","cd lib && ./t.sh"])", "lib/t.sh"},
-      {R"("command":"sh","env":{"PATH":")" + inside("lib").string() + R"(:/bin"})", "lib/t.sh"},
-  };
-  for (const auto& [members, name] : cases) {
-    server(members);
-    EXPECT_THAT(review().out, HasSubstr(std::string("file:") + name + " (new")) << members;
-  }
-}
-
-// These change while the agent works: it must not become inactive by that.
-TEST_F(HostileAttempt, FilesThatACommandOnlyMentionsAreNotCovered) {
-  workspace_.write("notes.md", "");
-  workspace_.write("lib/module.py", "");
-  const char* cases[] = {
-      R"x("command":"server","args":["--prompt","Keep notes.md and lib up to date, (notes.md) too"])x",
-      R"x("command":"server","args":["--allow","Read(notes.md),Edit(lib/module.py)"])x",
-      R"("command":"server","env":{"DATABASE_URL":"sqlite:./notes.md"})",
-      R"("command":"python3","env":{"PYTHONPATH":"./lib:."})",
-  };
-  for (const char* members : cases) {
-    server(members);
-    EXPECT_THAT(review().out, testing::Not(HasSubstr("file:"))) << members;
-  }
-}
+// What "skein trust" shows. What it covers is in hostile_commands_test.cc.
 
 TEST_F(HostileAttempt, AllOfARecordThatActsIsShown) {
   workspace_.create();
@@ -172,23 +132,6 @@ TEST_F(HostileAttempt, ImportWaitsAtNoPipe) {
   const Ran ran = timed("import messages.json");
   EXPECT_EQ(ran.code, 1) << ran;
   EXPECT_THAT(ran.err, HasSubstr("messages.json"));
-}
-
-TEST_F(HostileAttempt, AListOfItemsIsReadInProportionToItsSize) {
-  std::string same_id = "[";
-  std::string same_text = "[";
-  for (int i = 0; i < 5000; ++i) {
-    const std::string n = std::to_string(i);
-    same_id += R"({"id":"t-a","text":"x)" + n + "\"},";
-    same_text += R"({"id":"t-o)" + n + R"(","text":"x","created_at":"2026-01-01T00:00:00Z"},)" +
-                 R"({"id":"t-r)" + n + R"(","text":"x","status":"resolved",)" +
-                 R"("created_at":"2025-01-01T00:00:00Z","resolved_at":"2026-02-01T00:00:00Z"},)";
-  }
-  for (std::string* list : {&same_id, &same_text}) {
-    list->back() = ']';
-    workspace_.write(".gitmem/threads.json", *list);
-    EXPECT_EQ(timed("item list").code, 0);
-  }
 }
 
 // Text that plays tricks.

@@ -163,5 +163,33 @@ TEST_F(HostileNames, QuestionFollowsAShortSummary) {
   }
 }
 
+TEST_F(HostileNames, QuestionShowsTheServerOfAStore) {
+  const std::string decoy = "postgres://localhost/" + std::string(300, 'a');
+  const std::pair<std::string, const char*> cases[] = {
+      {decoy + "?host=evil.example", R"(host "evil.example")"},
+      {decoy + "?user=x&%68ostaddr=192.0.2.7", R"(hostaddr "192.0.2.7")"},
+      {decoy + "?service=evil", R"(service "evil")"},
+      {R"(postgres:\/\/localhost\/)" + std::string(300, 'a') +
+           R"(\u003f\u0068ost=\u0065vil.example)",
+       R"(host "evil.example")"},
+  };
+  for (const auto& [store, host] : cases) {
+    workspace_.write(".skein/config.json", R"({"store":")" + store + "\"}");
+    const std::string out = workspace_.run_on_terminal({"trust"}, "n\n").out;
+    const std::size_t summary = out.rfind("In short:");
+    ASSERT_NE(summary, std::string::npos) << out;
+    EXPECT_THAT(out.substr(summary), HasSubstr(host)) << store;
+  }
+}
+
+// An escape of JSON is no place to hide.
+TEST_F(HostileNames, ReviewShowsStringsAsTheyRead) {
+  workspace_.write(".skein/config.json", R"({"store":"postgres://\u0065vil.example/x"})");
+  EXPECT_THAT(workspace_.run({"trust", "--print"}).out, HasSubstr("postgres://evil.example/x"));
+  fs::remove(workspace_.path() / ".skein/config.json");
+  agent(R"({"engine":"claude-code","options":{"arguments":["\u002d-\u0064angerous"]}})");
+  EXPECT_THAT(workspace_.run({"trust", "--print"}).out, HasSubstr(R"(["--dangerous"])"));
+}
+
 }  // namespace
 }  // namespace skein::test

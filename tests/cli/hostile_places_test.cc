@@ -79,9 +79,9 @@ TEST_P(HostilePlace, ALinkToNothingMakesNothingOutside) {
   expect_outside_is_as_it_was();
 }
 
-TEST_P(HostilePlace, AHoleOfATerabyteIsNotRead) {
+TEST_P(HostilePlace, AHoleOfGigabytesIsNotRead) {
   put_file(place(), "");
-  fs::resize_file(place(), std::uintmax_t{1} << 40);
+  fs::resize_file(place(), std::uintmax_t{3} << 30);  // every file system takes that
   expect_no_waiting();
 }
 

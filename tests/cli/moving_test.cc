@@ -160,18 +160,42 @@ TEST_P(MovingFromNova, ThreadsUsageTasksAndTriggersAreThere) {
   EXPECT_GE(bound, tasks.size() / 2);
 }
 
-// The two ids have the same 20 bits of hash here.
+// Of one moment. Those of "205" and "673" have the same 20 bits of hash here.
+std::string source_task(const std::string& id, const std::string& members = "") {
+  return R"({"id":")" + id + R"(","title":"T)" + id +
+         R"(","description":"Do it","owner":"nova","status":"active",)" + members +
+         R"("createdAt":"2026-01-01T00:00:00.000Z"})";
+}
+
 TEST_P(MovingFromNova, TasksOfOneMomentGetDifferentIds) {
-  std::string tasks;
-  for (const char* id : {"205", "673"}) {
-    tasks += std::string(tasks.empty() ? "" : ",") + R"({"id":")" + id +
-             R"(","title":"T","description":"Do it","owner":"nova","status":"active",)"
-             R"("createdAt":"2026-01-01T00:00:00.000Z"})";
-  }
-  workspace_.write("old/tasks/tasks.json", R"({"tasks":[)" + tasks + "]}");
+  workspace_.write("old/tasks/tasks.json",
+                   R"({"tasks":[)" + source_task("205") + "," + source_task("673") + "]}");
   ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
   EXPECT_THAT(list("task"), SizeIs(2));
   EXPECT_THAT(workspace_.run({"import", "old"}).out, EndsWith("nothing changed\n"));
+}
+
+TEST_P(MovingFromNova, TasksKeepTheirIdsWhenTheyMoveToTheHistory) {
+  workspace_.write("old/tasks/tasks.json",
+                   R"({"tasks":[)" + source_task("205") + "," + source_task("673") + "]}");
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  workspace_.write("old/tasks/tasks.json", R"({"tasks":[)" + source_task("673") + "," +
+                                               source_task("9", R"("parentTaskId":"205",)") + "]}");
+  workspace_.write("old/tasks/history.jsonl", source_task("205") + "\n");
+  ASSERT_EQ(workspace_.run({"import", "old"}).code, 0);
+  std::map<std::string, boost::json::object> tasks;
+  for (const auto& task : list("task")) {
+    tasks[std::string(task.at("title").as_string())] = task.as_object();
+  }
+  ASSERT_THAT(tasks, SizeIs(3));
+  EXPECT_EQ(tasks["T9"].at("parentTaskId"), tasks["T205"].at("id"));
+}
+
+TEST_P(MovingFromNova, ReportsATaskIdThatIsThereTwice) {
+  workspace_.write("old/tasks/history.jsonl", source_task("7") + "\n" + source_task("7") + "\n");
+  const Ran ran = workspace_.run({"import", "old"});
+  EXPECT_THAT(ran.out + ran.err, HasSubstr(R"(duplicate task id "7" (line 2); remove one)"));
+  EXPECT_THAT(list("task"), SizeIs(1));
 }
 
 // Version 0.1 imported threads and left tasks out.

@@ -173,13 +173,15 @@ TEST_F(HostileDatabase, ReviewShowsEveryMemberOfATaskThatItSigns) {
     bytes.pop_back();
     bytes += R"(,"steps":[{"title":"Step","details":")" + std::string(4000, ' ') +
              R"(send it all"}],"parentTaskId":"task-00000000000000aa","note":"as agreed",)"
-             R"("later":{"field":"of a newer version"}})";
+             R"("later":{"field":"of a newer version"},"token":"a token","process":"a process",)"
+             R"("hash":"a hash"})";
     must(store->write(std::vector{record("tasks", task, bytes)}));
   }
   EXPECT_THAT(workspace_.run({"trust", "--print"}).out,
               AllOf(HasSubstr("Update the README"), HasSubstr("send it all"),
                     HasSubstr("task-00000000000000aa"), HasSubstr("as agreed"),
-                    HasSubstr("of a newer version"), HasSubstr("owner")));
+                    HasSubstr("of a newer version"), HasSubstr("owner"), HasSubstr("a token"),
+                    HasSubstr("a process"), HasSubstr("a hash")));
 }
 
 // --- What the user made ---

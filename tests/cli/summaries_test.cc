@@ -87,6 +87,32 @@ TEST_F(Summaries, AreExtractedWhereThatIsAskedForOrTheEngineFails) {
   EXPECT_THAT(failed.err, HasSubstr("no license"));
 }
 
+TEST_F(Summaries, CountInTheUsage) {
+  const std::string init =
+      R"(echo '{"type":"system","subtype":"init","session_id":"s","model":"claude-x"}')"
+      "\n";
+  const std::string spent =
+      R"("total_cost_usd":0.25,"usage":{"input_tokens":10,"output_tokens":7}})";
+  write_engine("cat > prompt\n" + init +
+               R"(echo '{"type":"result","subtype":"success","result":"Ports were chosen.",)" +
+               spent + "'\n");
+  workspace_.trust();
+  const std::string thread = thread_with_messages();
+  EXPECT_EQ(summarize(thread).json().at("by").as_string(), "engine");
+  // The engine is paid for what it refuses, too.
+  write_engine("cat > prompt\n" + init +
+               R"(echo '{"type":"result","subtype":"error_max_turns","is_error":true,)" + spent +
+               "'\n");
+  EXPECT_EQ(summarize(thread_with_messages()).json().at("by").as_string(), "extraction");
+  const auto usage = workspace_.run({"usage", "--by", "model", "--json"}).json();
+  EXPECT_EQ(usage.at_pointer("/rows/0/model").as_string(), "claude-x");
+  EXPECT_EQ(usage.at_pointer("/all/costUsd").to_number<double>(), 0.5);
+  EXPECT_EQ(usage.at_pointer("/all/outputTokens").as_int64(), 14);
+  EXPECT_EQ(usage.at_pointer("/all/runs").as_int64(), 0);
+  const auto by_thread = workspace_.run({"usage", "--by", "thread", "--json"}).json();
+  EXPECT_EQ(by_thread.at("rows").as_array().size(), 2U);
+}
+
 TEST_F(Summaries, AreStoppedByCtrlCAndWriteNothing) {
   ASSERT_EQ(::mkfifo((workspace_.path() / "started").c_str(), 0600), 0);
   write_engine("echo > started\nexec sleep 1000\n");
@@ -99,6 +125,22 @@ TEST_F(Summaries, AreStoppedByCtrlCAndWriteNothing) {
   const Ran ran = running.finish();
   EXPECT_EQ(ran.signal, SIGINT) << ran;
   EXPECT_EQ(workspace_.events(thread).size(), 6U);
+}
+
+TEST_F(Summaries, ShowABarOnATerminal) {
+  write_answering_engine();
+  workspace_.trust();
+  const std::vector<std::string> words = {
+      "thread", "summarize", thread_with_messages(), "--threshold", "2", "--keep-recent", "1"};
+  const Ran shown = workspace_.run_on_terminal(words);
+  EXPECT_EQ(shown.code, 0) << shown;
+  // Before the engine has answered anything; and it does not stay.
+  const std::string bar = "\rsummarising [" + std::string(30, ' ') + "] 0/5";
+  const std::size_t at = shown.out.find(bar);
+  ASSERT_NE(at, std::string::npos) << shown;
+  EXPECT_THAT(shown.out.substr(at), HasSubstr("\r\x1b[K"));
+  EXPECT_GT(shown.out.find("Ports were chosen."), shown.out.rfind("\r\x1b[K"));
+  EXPECT_THAT(summarize(thread_with_messages()).err, Not(HasSubstr("summarising")));
 }
 
 TEST_F(Summaries, SayInTheHelpWhoWritesThem) {

@@ -137,6 +137,49 @@ TEST_F(TrustOfAService, DecisionsThatAUserMayNotReadLeaveTheirOwnInEffect) {
   EXPECT_THAT(after.out, HasSubstr("nothing needs trust")) << after;
 }
 
+TEST_F(TrustOfAService, DecisionsThatAUserMayNotReadAreNoErrorWithoutTheirOwn) {
+  if (!has_own_mounts()) GTEST_SKIP() << "there are no mount namespaces";
+  give(home_);
+  const Ran after = in_own_etc("chmod 700 /etc/skein",
+                               "export XDG_CONFIG_HOME=$SKEIN_WORKSPACE/config\n"
+                               "skein trust --print");
+  EXPECT_EQ(after.code, 0) << after;
+  EXPECT_THAT(after.out, HasSubstr("agent:helper (new")) << after;
+}
+
+TEST_F(TrustOfAService, RevokeSucceedsWhateverTheAdministratorsFileIs) {
+  if (!has_own_mounts()) GTEST_SKIP() << "there are no mount namespaces";
+  give(home_);
+  // The user owns the folder here, to break the file between two commands.
+  const Ran after = in_own_etc("chown 54321 /etc/skein",
+                               "trust_all > /dev/null\n"
+                               "echo nonsense > /etc/skein/trust.json\n"
+                               "skein trust revoke; echo code $?\n"
+                               "rm /etc/skein/trust.json\n"
+                               "skein trust list");
+  EXPECT_THAT(after.out, AllOf(HasSubstr("code 0"), HasSubstr("no workspace has trusted")))
+      << after;
+  EXPECT_THAT(after.err, HasSubstr("the decisions of the administrator are unknown")) << after;
+}
+
+TEST_F(TrustOfAService, ReviewsNoFolderThatIsMissing) {
+  for (const char* path : {"missing", "missing/folder"}) {
+    const Ran ran = shell(std::string("skein trust --system --print ") + path);
+    EXPECT_EQ(ran.code, 3) << ran;
+    EXPECT_THAT(ran.err, AllOf(HasSubstr("cannot open missing"), HasSubstr("No such file")));
+    EXPECT_FALSE(fs::exists(folder_.path() / "missing"));
+  }
+}
+
+TEST_F(TrustOfAService, RevokesAFolderThatIsGone) {
+  const Ran printed = shell("skein trust --system --print");
+  const std::string digest = printed.out.substr(printed.out.rfind("digest ") + 7, 64);
+  ASSERT_EQ(shell("skein trust --system --trust=" + digest).code, 0);
+  fs::remove_all(workspace_);
+  const Ran ran = shell("skein trust revoke --system " + workspace_.string());
+  EXPECT_EQ(ran.code, 0) << ran;
+}
+
 TEST_F(TrustOfAService, FailsWithoutTheRightToChangeGroups) {
   for (const char* capability : {"-setgid", "-setuid"}) {
     const Ran refused = shell(std::string("setpriv --bounding-set=") + capability +

@@ -92,6 +92,40 @@ TEST_F(TrustCommand, RefusesAnotherDigest) {
   EXPECT_FALSE(executes());
 }
 
+TEST_F(TrustCommand, RefusesAnotherDigestWhereNothingWaits) {
+  trust();
+  EXPECT_EQ(workspace_.run({"trust", "--trust", digest()}).code, 0);
+  const Ran ran = workspace_.run({"trust", "--trust", std::string(64, 'a')});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("--trust is \"aaaa"), HasSubstr(digest()),
+                             HasSubstr("nothing in it needs trust")));
+}
+
+TEST_F(TrustCommand, RefusesAnotherDigestOnATerminal) {
+  const Ran ran = workspace_.run_on_terminal({"trust", "--trust", std::string(64, 'a')}, "y\n");
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_FALSE(executes());
+}
+
+TEST_F(TrustCommand, SuggestedCommandReviewsTheSameStore) {
+  const TempDir elsewhere;
+  const fs::path config = elsewhere.path() / "my config.json";
+  std::ofstream(config) << R"({"defaultAgent":"helper"})";
+  ASSERT_EQ(workspace_.shell("skein --store sqlite:s.db key create --access admin").code, 0);
+  fs::remove(fs::path(std::getenv("XDG_CONFIG_HOME")) / "skein" / "secret");  // no more signed
+  const Ran ran = workspace_.run(
+      {"--store", "sqlite:s.db", "--config", config.string(), "--start-dir", ".", "trust"});
+  EXPECT_EQ(ran.code, 1) << ran;
+  EXPECT_THAT(ran.out, HasSubstr("API key"));
+  const std::size_t begin = ran.err.find("run \"") + 5;
+  const std::string command = ran.err.substr(begin, ran.err.rfind('"') - begin);
+  EXPECT_THAT(command, testing::StartsWith("skein --store 'sqlite:s.db' --start-dir . --config '" +
+                                           config.string() + "' trust --trust="));
+  EXPECT_EQ(workspace_.shell(command).code, 0);
+  EXPECT_THAT(workspace_.run({"--store", "sqlite:s.db", "trust"}).out,
+              HasSubstr("nothing needs trust"));
+}
+
 TEST_F(TrustCommand, NeverSaysYesByItself) {
   const Ran ran = workspace_.run({"trust"});
   EXPECT_EQ(ran.code, 1) << ran;
@@ -172,8 +206,9 @@ TEST_F(TrustCommand, FileInTheEnvironmentOfTheEngineIsCovered) {
 TEST_F(TrustCommand, ProgramWithoutEndIsRefused) {
   write_agent("helper", "./endless");
   fs::create_symlink("/proc/self/pagemap", workspace_.path() / "endless");
+  EXPECT_THAT(workspace_.run({"trust", "--print"}).out,
+              AllOf(HasSubstr("agent \"helper\" cannot be trusted"), HasSubstr("\"endless\"")));
   EXPECT_FALSE(executes());
-  EXPECT_THAT(last_.err, HasSubstr("cannot be trusted"));
 }
 
 TEST_F(TrustCommand, ShowsBoundsThatGo) {

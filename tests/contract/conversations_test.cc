@@ -145,9 +145,17 @@ TEST_P(Conversations, UpdateRefusesWhatHasAnOperationOfItsOwn) {
   for (const char* object : {R"({"status":"closed"})", R"({"closedAt":"2026-01-01T00:00:00Z"})",
                              R"({"archive":{"at":"2026-01-01T00:00:00Z"}})", R"({"agentId":"x"})",
                              R"({"createdAt":"2026-01-01T00:00:00Z"})", R"({"pins":[1]})",
-                             R"({"sessionId":"s"})", R"({"sessionId":null})"}) {
+                             R"({"sessionId":"s"})", R"({"sessionId":""})"}) {
     EXPECT_TRUE(fails(manager_.update(id, patch(object)), ErrorCode::kInvalid)) << object;
   }
+}
+
+TEST_P(Conversations, UpdateClearsTheEnginesSession) {
+  const ThreadId id = must(manager_.create(conversation())).id;
+  must(store().update(id, patch(R"({"sessionId":"s"})"), {}));
+  EXPECT_FALSE(must(manager_.update(id.str(), patch(R"({"sessionId":null})"))).session_id);
+  must(store().update(id, patch(R"({"sessionId":"t"})"), {}));
+  EXPECT_FALSE(must(manager_.clear_session(id.str())).session_id);
 }
 
 TEST_P(Conversations, UpdateWithAnExpectedVersionConflictsInsteadOfClobbering) {

@@ -54,5 +54,27 @@ TEST_P(RunUsage, OfAnAttemptThatFailedIsAddedToThatOfTheOneThatDidNot) {
   EXPECT_EQ(run.usage.turns, 3);
 }
 
+TEST_P(RunUsage, OfATitleIsRecordedAndIsNoRun) {
+  agents_.set("agent", {.run = [](const EngineRequest& request, EngineSink&,
+                                  const std::stop_token&) -> Result<EngineTurn> {
+                          EngineTurn turn = says("A title of words");
+                          turn.model = request.model;
+                          turn.usage = request.model == "fast" ? usage_of(1) : EngineUsage{};
+                          return turn;
+                        },
+                        .fast_model = "fast"});
+  must(run(thread_, "hello"));
+  must(run(thread_, "hello again"));
+  runner().finish_effects();
+  EXPECT_EQ(get_thread(store(), thread_).title, "A title of words");
+  const UsageReport report = must(usage_report(store(), {.by = UsageBy::kModel}));
+  const auto row = std::find_if(report.rows.begin(), report.rows.end(),
+                                [](const UsageRow& one) { return one.name == "fast"; });
+  ASSERT_NE(row, report.rows.end());
+  EXPECT_EQ(row->totals.cost_usd, 0.25);
+  EXPECT_EQ(row->totals.runs, 0U);
+  EXPECT_EQ(must(usage_report(store(), {.by = UsageBy::kThread})).rows.at(0).name, thread_.str());
+}
+
 }  // namespace
 }  // namespace skein::test

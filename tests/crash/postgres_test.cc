@@ -160,6 +160,24 @@ TEST(HistoryCheck, FindsEachKindOfAnomaly) {
               testing::Contains(HasSubstr("twice")));
 }
 
+TEST(HistoryCheck, ComparesTheFeedOfTheClientThatFollowedLast) {
+  const FinalLists lists{{"t", {"a", "b"}}};
+  const auto anomalies = [&](const std::string& first, const std::string& second) {
+    History history;
+    EXPECT_TRUE(history.add("append t a 1 2 1\nappend t b 3 4 2\n" + first));
+    EXPECT_TRUE(history.add(second));
+    return find_anomalies(history, lists, true);
+  };
+  const std::string whole = "fed t 1\nfed t 2\n";
+  const std::string half = "fed t 1\n";
+  EXPECT_THAT(anomalies(half + "followed 5\n", whole + "followed 6\n"), IsEmpty());
+  EXPECT_THAT(anomalies(whole + "followed 5\n", half + "followed 6\n"),
+              ElementsAre(HasSubstr("told of 1 events")));
+  EXPECT_THAT(anomalies(whole + "followed 5\n", "followed 6\n"),
+              ElementsAre(HasSubstr("told of 0 events")));
+  EXPECT_THAT(anomalies(whole, half), ElementsAre(HasSubstr("nobody followed")));
+}
+
 // --- Answers that get lost ---
 
 // A store behind a proxy, with all connections open: messages are those of writes alone.

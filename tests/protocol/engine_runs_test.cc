@@ -96,6 +96,25 @@ TEST_F(EngineRuns, WithClaudeCodeResumeItsSessionAndGoOnWhenItVanished) {
   EXPECT_THAT(stored(), Not(HasSubstr(kKey)));
 }
 
+TEST_F(EngineRuns, OfClaudeCodeCompleteTheTaskOfTheirRun) {
+  const MessagesApi api(R"([
+      {"content": [{"type": "tool_use", "name": "ToolSearch", "input": {"query":
+          "select:mcp__skein_task__get_task,mcp__skein_task__complete_task", "max_results": 5}}]},
+      {"content": [{"type": "tool_use", "name": "mcp__skein_task__get_task", "input": {}}]},
+      {"content": [{"type": "tool_use", "name": "mcp__skein_task__complete_task",
+                    "input": {"note": "Sent to the list"}}]},
+      {"content": ["It is done."]}])");
+  define("coder", R"({"engine": "claude-code", "options": {"program": ")" + claude_program() +
+                      R"(", "keyVariable": "MODEL_KEY", "baseUrl": ")" + api.url() + "\"}}");
+  const Finished ran = skein({"task", "create", "coder", "Draft the release notes"});
+  ASSERT_TRUE(ran.exit.ok()) << ran.out << ran.err;
+  const json::value done = json::parse(skein({"task", "history", "--json"}).out).at(0);
+  EXPECT_EQ(done.at("status"), "done");
+  EXPECT_EQ(done.at("note"), "Sent to the list");
+  EXPECT_EQ(done.at_pointer("/lastRun/status"), "success");
+  EXPECT_THAT(api.requests(), testing::Contains(HasSubstr("Draft the release notes")));
+}
+
 class ModelRuns : public EngineRuns, public testing::WithParamInterface<std::string> {};
 
 INSTANTIATE_TEST_SUITE_P(Engines, ModelRuns, testing::Values("openai", "anthropic"),

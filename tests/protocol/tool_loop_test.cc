@@ -105,6 +105,19 @@ TEST_F(ToolLoop, AsksAnotherAgentInAThreadOfItsOwn) {
   EXPECT_THAT(run({"item", "list"}).out, HasSubstr("Check the echo"));
 }
 
+TEST_F(ToolLoop, WarnsOfANameInConfirmThatItsServerDoesNotOffer) {
+  const MessagesApi api(R"([{"content":"Hello."}])");
+  define(api, R"({"mcpServers":{"odd":)" +
+                  server_json({.name = "odd",
+                               .command = {"python3",
+                                           SKEIN_SOURCE_DIR "/tests/support/odd_mcp_server.py"}}) +
+                  R"(},"confirm":["odd__t0","odd__t9"]})");
+  const Finished ran = run({"run", "helper", "Hello"});
+  EXPECT_TRUE(ran.exit.ok()) << ran.err;
+  EXPECT_THAT(ran.err,
+              AllOf(HasSubstr("\"confirm\" has \"odd__t9\""), testing::Not(HasSubstr("odd__t0"))));
+}
+
 TEST_F(ToolLoop, NamesAServerThatDoesNotStart) {
   const MessagesApi api("[]");
   define(api, R"({"mcpServers":{"gone":{"command":"no-such-program-here"}}})");

@@ -210,6 +210,10 @@ TestServer::TestServer(Setup setup) {
   if (!setup.config.empty()) std::ofstream(skein / "config.json") << setup.config;
   SettingsRequest request;
   request.workspace = folder_.path().string();
+  if (!setup.named_config.empty()) {
+    request.config = (folder_.path() / "named.json").string();
+    std::ofstream(*request.config) << setup.named_config;
+  }
   if (setup.backend == "memory") request.store = "memory:";
   if (setup.backend == "jsonl") request.store = "jsonl:" + (folder_.path() / "threads").string();
   if (setup.backend == "sqlite") request.store = "sqlite:" + (skein / "skein.db").string();

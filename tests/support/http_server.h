@@ -76,6 +76,8 @@ class TestServer {
     http::ServerOptions options{};   // the port is any
     std::vector<http::RouteSet> more_routes{};
     std::string config = {};  // .skein/config.json of the workspace
+    std::string named_config =
+        {};                   // the same, as a file named with --config: agents in it are trusted
     bool background = false;  // indexing, triggers
     std::function<void(std::string_view line)> log{};
     WorkerThreads::Make make_thread{};

@@ -82,6 +82,30 @@ TEST(AgentTools, WarnOfNamesInAllowThatNoServerOffers) {
                                     HasSubstr("\"odd__no*\"")));
 }
 
+// A slip in "confirm" lets the tool that was meant run without a person's yes.
+TEST(AgentTools, WarnOfNamesInConfirmThatNoServerOffers) {
+  ToolServers servers;
+  std::vector<std::string> warnings;
+  const auto box = make_tool_box(
+      agent_with({.servers = {odd_server("odd", {"paged"})},
+                  .builtin = {"tasks"},
+                  .allow = {"odd__t1"},
+                  .confirm = {"odd__t1", "odd__t2", "odd__t", "odd__w*", "complete_task"}}),
+      {}, servers, [&](std::string_view line) { warnings.emplace_back(line); });
+  EXPECT_THAT(names(*box), ElementsAre("odd__t1"));
+  EXPECT_THAT(warnings, ElementsAre(AllOf(HasSubstr("\"tester\""), HasSubstr("\"confirm\""),
+                                          HasSubstr("\"odd__t\"")),
+                                    HasSubstr("\"odd__w*\"")));
+}
+
+TEST(AgentTools, KeepTheirNumbersWhereOthersOfTheNameAreNotAllowed) {
+  ToolServers servers;
+  const auto box = make_tool_box(
+      agent_with({.servers = {odd_server("a.b"), odd_server("a_b")}, .allow = {"a_b__t0_2"}}), {},
+      servers);
+  EXPECT_THAT(names(*box), ElementsAre("a_b__t0_2"));
+}
+
 // The tools of "tasks" are for threads of a task: on other threads their absence is normal.
 TEST(AgentTools, DoNotWarnOfBuiltInToolsThatThisThreadLacks) {
   ToolServers servers;

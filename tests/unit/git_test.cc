@@ -150,6 +150,28 @@ TEST(Repository, SeesWhatIsUncommittedInItsSubmodules) {
               UnorderedElementsAre("lib/sub/a", "lib/sub/new/x", "lib/sub/deep/d"));
 }
 
+TEST(Repository, NamesTheSubmodulesThatItHadNoTimeFor) {
+  const GitSandbox inner;
+  const GitSandbox outer;
+  inner.commit("a", "1", "inner");
+  for (const char* path : {"one", "two"}) {
+    outer.run({"submodule", "--quiet", "add", inner.path().string(), path});
+  }
+  outer.run({"commit", "--quiet", "-m", "with submodules"});
+  put_file(outer.path() / "two/a", "2");
+  const Repository repository = repository_of(outer.path());
+  const RepositoryState hurried = must(repository.state({}, std::chrono::milliseconds(0)));
+  EXPECT_FALSE(hurried.dirty());
+  EXPECT_THAT(hurried.changed_files, testing::IsEmpty());
+  EXPECT_THAT(hurried.not_examined, UnorderedElementsAre("one", "two"));
+  EXPECT_THAT(not_examined_text(hurried),
+              testing::AllOf(testing::HasSubstr("2 submodules"), testing::HasSubstr("\"one\"")));
+  const RepositoryState whole = must(repository.state());
+  EXPECT_THAT(whole.changed_files, UnorderedElementsAre("two/a"));
+  EXPECT_THAT(whole.not_examined, testing::IsEmpty());
+  EXPECT_EQ(not_examined_text(whole), "");
+}
+
 TEST(Repository, LooksForNoSubmoduleOutsideOrWhereNoneIs) {
   const GitSandbox elsewhere;
   elsewhere.commit("a", "1", "elsewhere");

@@ -1,5 +1,8 @@
 // Files of ours that were damaged.
+#include <fcntl.h>
+
 #include "skein/limits.h"
+#include "store/jsonl/line_walker.h"
 #include "store/line.h"
 #include "unit/jsonl_fixture.h"
 
@@ -112,19 +115,86 @@ TEST_F(DamagedFiles, AMissingLineIsAPositionThatCannotBeRead) {
   EXPECT_THAT(read_seqs(*store, manifest_.id, backward), ElementsAre(4, 3, 2, 1));
 }
 
+TEST_F(DamagedFiles, LinesAfterALossKeepTheirPositions) {
+  {
+    const auto store = open();
+    std::vector<Append> appends;
+    for (Seq seq = 5; seq <= 5000; ++seq) {
+      appends.push_back({manifest_.id, message("m" + std::to_string(seq)), {}, {}});
+      if (appends.size() < 1000 && seq < 5000) continue;
+      for (const auto& appended : store->append(appends)) ASSERT_TRUE(ok(appended));
+      appends.clear();
+    }
+  }
+  const std::string whole = bytes_of(file_);
+  for (const Seq lost : {900, 4000, 4900, 4999}) {
+    SCOPED_TRACE(lost);
+    bytes_ = whole;
+    const std::size_t begin = line_at(2);
+    bytes_.erase(begin, line_at(static_cast<int>(lost) + 2) - begin);
+    write_bytes(file_, bytes_);
+    const auto store = open();
+    const std::vector<Event> events = read_all(*store, manifest_.id);
+    ASSERT_THAT(events, SizeIs(5000));
+    for (Seq seq = 1; seq <= lost; ++seq) ASSERT_NE(unreadable_reason(events[seq - 1]), "") << seq;
+    for (Seq seq = lost + 1; seq <= 5000; ++seq) {
+      ASSERT_EQ(text_of(events[seq - 1]), "m" + std::to_string(seq));
+    }
+    ReadRange backward;
+    backward.direction = Direction::kBackward;
+    backward.limit = 5000 - lost + 1;
+    const std::vector<Event> newest = read_all(*store, manifest_.id, backward);
+    EXPECT_EQ(text_of(newest[newest.size() - 2]), "m" + std::to_string(lost + 1));
+    EXPECT_NE(unreadable_reason(newest.back()), "");
+    EXPECT_THAT(broken(check(*store)), ElementsAre(HasSubstr(std::to_string(lost) + " events")));
+  }
+  EXPECT_EQ(must_append(*open(), manifest_.id, message("next")), 5001U);
+}
+
 TEST_F(DamagedFiles, APositionFarBeyondTheFileIsNotBelieved) {
-  for (const Seq claimed : {Seq{2000}, Seq{1} << 40}) {
+  for (const Seq claimed : {Seq{2'000'000}, Seq{1} << 40}) {
     std::string far;
     append_event_line(far, message("far"), claimed);
+    append_event_line(far, message("farther"), claimed + 1);
     write_bytes(file_, bytes_ + far);
     const auto store = open();
-    EXPECT_EQ(get_thread(*store, manifest_.id).last_seq, 5U);
-    EXPECT_THAT(texts(read_all(*store, manifest_.id)),
-                ElementsAre("one", "two", "three", "four", "far"));
-    EXPECT_THAT(broken(check(*store)), testing::Contains(HasSubstr("says that it is event")));
-    EXPECT_EQ(must_append(*store, manifest_.id, message("six")), 6U);
-    EXPECT_THAT(read_all(*open(), manifest_.id), SizeIs(6));
+    EXPECT_EQ(get_thread(*store, manifest_.id).last_seq, 6U);
+    const std::vector<Event> events = read_all(*store, manifest_.id);
+    ASSERT_THAT(events, SizeIs(6));
+    EXPECT_EQ(text_of(events[3]), "four");
+    const auto* unreadable = std::get_if<Unreadable>(&events[4].payload);
+    ASSERT_NE(unreadable, nullptr) << "it is not delivered under another position";
+    EXPECT_THAT(unreadable->raw, HasSubstr("far"));
+    EXPECT_THAT(broken(check(*store)),
+                testing::IsSupersetOf({HasSubstr("event " + std::to_string(claimed)),
+                                       HasSubstr("event " + std::to_string(claimed + 1))}));
+    EXPECT_EQ(must_append(*store, manifest_.id, message("seven")), 7U);
+    EXPECT_THAT(read_all(*open(), manifest_.id), SizeIs(7));
   }
+}
+
+TEST_F(DamagedFiles, AWalkSkipsAGapInOneStep) {
+  std::string far;
+  append_event_line(far, message("far"), 1'000'000);
+  write_bytes(file_, bytes_ + far);
+  const jsonl::ThreadFile file{must(open_file(file_.string(), O_RDONLY)), file_.string()};
+  jsonl::LineWalker walker(file, {1, line_at(2)}, bytes_.size() + far.size());
+  walker.skip_missing_before(999'998);
+  std::vector<Seq> seqs;
+  for (jsonl::Line line; seqs.size() < 10 && must(walker.next(line));) seqs.push_back(line.seq);
+  EXPECT_THAT(seqs, ElementsAre(1, 2, 3, 4, 999'998, 999'999, 1'000'000));
+}
+
+TEST_F(DamagedFiles, APositionBeyondTheLastLineIsNotBelieved) {
+  std::string pasted;
+  append_event_line(pasted, message("pasted"), 500);
+  bytes_.insert(line_at(4), pasted);
+  write_bytes(file_, bytes_);
+  const auto store = open();
+  EXPECT_THAT(texts(read_all(*store, manifest_.id)), ElementsAre("one", "two", "three", "four"));
+  EXPECT_THAT(broken(check(*store)), ElementsAre(HasSubstr("event 500")));
+  EXPECT_EQ(must_append(*store, manifest_.id, message("five")), 5U);
+  EXPECT_EQ(text_of(read_all(*store, manifest_.id).back()), "five");
 }
 
 TEST_F(DamagedFiles, AFileThatWasCutAtALineIsFoundByTheFeed) {

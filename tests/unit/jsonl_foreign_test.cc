@@ -1,5 +1,7 @@
 // Files that other programs wrote.
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "unit/jsonl_fixture.h"
 
@@ -131,6 +133,45 @@ TEST_F(ForeignFiles, ALineOneThatAnotherProgramRewroteIsItsNewManifest) {
   const Manifest updated = must(store->update(made.id, patch(R"({"taskId":"t"})"), {}));
   EXPECT_EQ(updated.title, "Theirs");
   EXPECT_THAT(texts(read_all(*store, made.id)), ElementsAre("one"));
+}
+
+// Is asked for the time after the end of a file was read, and before the file is copied.
+class ActingClock final : public Clock {
+ public:
+  Timestamp now() override {
+    if (action) std::exchange(action, nullptr)();
+    return clock_.now();
+  }
+  std::int64_t boot_ms() override { return clock_.boot_ms(); }
+  std::string boot_id() override { return clock_.boot_id(); }
+
+  std::function<void()> action;  // once
+
+ private:
+  ManualClock clock_;
+};
+
+TEST_F(ForeignFiles, KeepWhatAnotherProgramAppendsWhileLineOneIsWritten) {
+  const std::string line(kLegacyLine);
+  // What the file ends in, and what is appended to that.
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {line + "\n", line + "\n"}, {line + "\n" + line.substr(0, 20), line.substr(20) + "\n"}};
+  for (const auto& [before, appended] : cases) {
+    SCOPED_TRACE(before);
+    write_foreign(before);
+    ActingClock clock;
+    StoreOptions options;
+    options.clock = &clock;
+    const auto store = must(open_store("jsonl:" + root(), std::move(options)));
+    ASSERT_EQ(get_thread(*store, id()).last_seq, 1U);
+    clock.action = [&] { add_bytes(thread_path(id()), appended); };
+    EXPECT_TRUE(fails(store->update(id(), patch(R"({"title":"New"})"), {}), ErrorCode::kConflict,
+                      {thread_path(id()).string(), "retry"}));
+    EXPECT_EQ(events_of(thread_path(id())), before + appended);
+    must(store->update(id(), patch(R"({"title":"New"})"), {}));
+    EXPECT_THAT(texts(read_all(*store, id())), ElementsAre("hello", "hello"));
+    EXPECT_EQ(files_in(path(".skein/tmp")), 0U);
+  }
 }
 
 TEST_F(ForeignFiles, JsonThatCameWithLineFeedsStaysOnOneLine) {

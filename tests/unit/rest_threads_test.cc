@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "support/builders.h"
 #include "support/expect.h"
 #include "support/git_sandbox.h"
 #include "support/rest_world.h"
@@ -124,7 +125,7 @@ TEST_F(Rest, WhatTheServerSaysOfAThreadIsNotUpdated) {
   for (const char* field :
        {R"("pins":[99])", R"("pins":[])", R"("pins":null)", R"("runStatus":"error")",
         R"("runStatus":null)", R"("lastSeq":5)", R"("etag":"x")", R"("sessionId":"--settings={}")",
-        R"("sessionId":null)"}) {
+        R"("sessionId":"")", R"("sessionId":{})"}) {
     const Answered refused =
         ask("PATCH", on_thread(), R"({"title":"T",)" + std::string(field) + "}");
     EXPECT_EQ(refused.status, 400) << field << refused;
@@ -133,6 +134,19 @@ TEST_F(Rest, WhatTheServerSaysOfAThreadIsNotUpdated) {
   }
   EXPECT_EQ(ask("GET", on_thread()).body, before);
   EXPECT_EQ(ask("PATCH", on_thread(), R"({"channel":"telegram"})").status, 200);
+}
+
+TEST_F(Rest, ASessionIdCanBeClearedButNotSet) {
+  const ThreadId id = must(ThreadId::parse(world_.thread));
+  must(world_.server().store().update(id, ManifestPatch().session_id("dead"), {}));
+  EXPECT_EQ(text_of(ask("GET", on_thread()).json(), "sessionId"), "dead");
+  EXPECT_EQ(ask("PATCH", on_thread(), R"({"sessionId":"other"})").status, 400);
+  const std::string etag = ask("GET", on_thread()).header("etag");
+  const Answered cleared =
+      ask("PATCH", on_thread(), R"({"sessionId":null,"title":"Alive"})", {{"If-Match", etag}});
+  EXPECT_EQ(cleared.status, 200) << cleared;
+  EXPECT_FALSE(cleared.json().as_object().contains("sessionId")) << cleared;
+  EXPECT_FALSE(get_thread(world_.server().store(), id).session_id);
 }
 
 TEST_F(Rest, OfUpdatesAtOnceWithOneTagOneIsMade) {

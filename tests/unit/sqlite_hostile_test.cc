@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t kTerabyte = std::uintmax_t{1} << 40;
+// Every file system takes that.
+constexpr std::uintmax_t kHuge = std::uintmax_t{3} << 30;
 
 class SqliteHostile : public testing::Test {
  protected:
@@ -194,7 +195,7 @@ TEST_F(SqliteHostile, ALogOfAnyLengthIsReadNoFurtherThanItHoldsFrames) {
   }
   ASSERT_NE(header[0], '\0');
   std::ofstream(path() + "-wal", std::ios::binary) << header;
-  fs::resize_file(path() + "-wal", kTerabyte);
+  fs::resize_file(path() + "-wal", kHuge);
   ASSERT_TRUE(ok(open()));
 }
 

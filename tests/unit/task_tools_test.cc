@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 
 #include "api/built_in_tools.h"
+#include "api/task_server.h"
 #include "core/quotation.h"
 #include "support/builders.h"
 #include "support/expect.h"
@@ -81,6 +82,71 @@ TEST_F(TaskTools, AreForTheThreadOfTheTaskAlone) {
   RunScope without = scope(task_.thread);
   without.task_id.reset();
   EXPECT_THAT(task_tools(without, tasks_), IsEmpty());
+}
+
+// --- The server of an agent with a loop of its own ---
+
+TEST_F(TaskTools, OfAServerAreForTheRunThatIsUnderWay) {
+  std::vector<BuiltInTool> tools;
+  bool worked = false;
+  std::string run_id;
+  agents_.set("agent", {.run = [&](const EngineRequest&, EngineSink&,
+                                   const std::stop_token&) -> Result<EngineTurn> {
+                          run_id = must(runner_.list({.thread = task_.thread})).at(0).id;
+                          tools = must(tools_of_task_server(run_id, task_.id, runner_, tasks_));
+                          worked = !tools.at(0).call(Json::trusted("{}"), {}).is_error;
+                          return says("Fine.");
+                        },
+                        .is_agent = true});
+  must(runner_.execute(must(tasks_.request(task_.id, "Go on")), {}));
+  EXPECT_TRUE(worked);
+  ASSERT_EQ(tools.size(), 3U);
+  const ToolResult late = tools.at(2).call(Json::trusted("{}"), {});
+  EXPECT_TRUE(late.is_error);
+  EXPECT_THAT(late.text, HasSubstr(run_id));
+  EXPECT_EQ(must(tasks_.show(task_.id)).status, TaskStatus::kOpen);
+  EXPECT_TRUE(fails(tools_of_task_server("run-1", task_.id, runner_, tasks_), ErrorCode::kInvalid));
+}
+
+TEST_F(TaskTools, OfAServerAreOfTheTaskOfThatThreadAlone) {
+  const Task other = must(tasks_.create({.agent_id = "agent", .text = "Another"}));
+  ToolResult crossed;
+  agents_.set(
+      "agent",
+      {.run = [&](const EngineRequest&, EngineSink&, const std::stop_token&) -> Result<EngineTurn> {
+         const std::string run = must(runner_.list({.thread = task_.thread})).at(0).id;
+         crossed = must(tools_of_task_server(run, other.id, runner_, tasks_))
+                       .at(2)
+                       .call(Json::trusted("{}"), {});
+         return says("Fine.");
+       },
+       .is_agent = true});
+  must(runner_.execute(must(tasks_.request(task_.id, "Go on")), {}));
+  EXPECT_TRUE(crossed.is_error);
+  EXPECT_EQ(must(tasks_.show(other.id)).status, TaskStatus::kOpen);
+}
+
+TEST_F(TaskTools, AreReachedByAServerWhereAnotherProcessCanReachTheStore) {
+  Settings settings;
+  settings.workspace = "/w";
+  settings.program = "/bin/skein";
+  settings.store_url = "postgres://user:secret@host/db";
+  const RunScope of_task = scope(task_.thread);
+  const auto server = task_server(settings, of_task);
+  ASSERT_TRUE(server);
+  EXPECT_EQ(server->name, "skein_task");
+  EXPECT_THAT(server->command, testing::ElementsAre("/bin/skein", "--workspace=/w", "mcp",
+                                                    "--task=" + task_.id, "--run=run-1"));
+  EXPECT_THAT(server->environment,
+              testing::Contains(testing::Pair("SKEIN_STORE", settings.store_url)));
+  settings.store_url = "memory:";
+  EXPECT_FALSE(task_server(settings, of_task));
+  settings.store_url = "sqlite:/w/a.db";
+  RunScope without = of_task;
+  without.task_id.reset();
+  EXPECT_FALSE(task_server(settings, without));
+  settings.program.clear();
+  EXPECT_FALSE(task_server(settings, of_task));
 }
 
 }  // namespace

@@ -1363,6 +1363,8 @@ export abstract class Operations {
       title?: string | null;
       metadata?: Record<string, unknown> | null;
       taskId?: string | null;
+      /** Forgets the engine's session: the next run starts a new one. Runs alone set it */
+      sessionId?: null;
       [other: string]: unknown;
     },
     options: CallOptions & { ifMatch?: string } = {},

@@ -117,7 +117,10 @@ class Importer {
       SKEIN_ASSIGN(const bool made, create_file(path, bytes, flusher_));
       if (!made) {  // another program was faster
         SKEIN_ASSIGN(there, compare(from, path, bytes));
-        if (!there) tell_unreadable(from, quote(path) + " appears and disappears; import again");
+        if (!there) {
+          tell_unreadable(from,
+                          "another program changes " + quote(path) + " during the import; retry");
+        }
         return {};
       }
     }

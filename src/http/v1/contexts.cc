@@ -22,7 +22,7 @@ Reply get_context(Service& service, Request& request) {
   return json_response(to_json(window));
 }
 
-Response summary_response(const MadeSummary& made) {
+Response summary_response(const SummaryOutcome& made) {
   JsonObject object;
   object.add_json("summary", made.summary ? summary_json(*made.summary) : "null");
   if (!made.note.empty()) object.add("note", made.note);
@@ -31,7 +31,7 @@ Response summary_response(const MadeSummary& made) {
 
 // An engine takes its time: nobody waits for it on a thread of the pool, and it stops when the
 // client goes away.
-Reply summarize_later(Service& service, const Manifest& thread, SummaryWish wish) {
+Reply summarize_later(Service& service, const Manifest& thread, SummaryOptions wish) {
   SKEIN_ASSIGN_OR_REFUSE(const auto job, service.summaries().start(thread, std::move(wish)));
   Waiting waiting;
   waiting.topics = {Topic::of(thread.id)};
@@ -48,7 +48,7 @@ Reply summarize_later(Service& service, const Manifest& thread, SummaryWish wish
 
 Reply summarize(Service& service, Request& request) {
   JsonFields fields = body_of(request);
-  SummaryWish wish;
+  SummaryOptions wish;
   SummarizeRequest& wanted = wish.request;
   wanted.threshold = number_in(fields, "threshold").value_or(wanted.threshold);
   wanted.keep_recent = number_in(fields, "keepRecent").value_or(wanted.keep_recent);
@@ -58,7 +58,7 @@ Reply summarize(Service& service, Request& request) {
   if (!wish.extract && has_summary_engine(service.agents().agents(), thread.agent_id)) {
     return summarize_later(service, thread, std::move(wish));
   }
-  SKEIN_ASSIGN_OR_REFUSE(const MadeSummary made,
+  SKEIN_ASSIGN_OR_REFUSE(const SummaryOutcome made,
                          make_summary(service.store(), service.agents(), thread, std::move(wish)));
   return summary_response(made);
 }

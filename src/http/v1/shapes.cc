@@ -85,7 +85,8 @@ Shape record(const std::vector<Member>& members) { return members_of(members, tr
 Shape any_of(const std::vector<Shape>& shapes) {
   return JsonObject().add_json("anyOf", json_array_of(shapes)).str();
 }
-Shape or_null(const Shape& shape) { return any_of({shape, of_type("null")}); }
+Shape nothing() { return of_type("null"); }
+Shape or_null(const Shape& shape) { return any_of({shape, nothing()}); }
 
 Shape named(std::string_view name) {
   return JsonObject().add("$ref", "#/components/schemas/" + std::string(name)).str();

@@ -37,6 +37,7 @@ Shape pairs(const Shape& value);                   // an object with any names
 Shape object(const std::vector<Member>& members);  // with these members only
 Shape record(const std::vector<Member>& members);  // and others: what is stored may have more
 Shape any_of(const std::vector<Shape>& shapes);
+Shape nothing();  // null
 Shape or_null(const Shape& shape);
 Shape named(std::string_view name);  // of named_shapes.h
 

@@ -97,7 +97,7 @@ Reply get_thread(Service&, Request& request) { return thread_response(200, *requ
 // What an answer says of a thread besides its own fields, and what runs do, is nobody's to set.
 Outcome<void> check_updatable(const JsonFields& fields) {
   for (const JsonFields::Field& field : fields.others()) {
-    for (const std::string_view own : {"lastSeq", "etag", "runStatus", "sessionId"}) {
+    for (const std::string_view own : {"lastSeq", "etag", "runStatus"}) {
       if (field.name != own) continue;
       return refuse(
           400, "invalid",
@@ -291,7 +291,10 @@ std::vector<Route> thread_routes() {
                        .description = "The thread's ETag: if it was changed since, 412."}},
        .body = takes(
            record({may("title", or_null(text(1000))), may("metadata", or_null(pairs(anything()))),
-                   may("taskId", or_null(text()))})),
+                   may("taskId", or_null(text())),
+                   may("sessionId", nothing(),
+                       "Forgets the engine's session: the next run starts a new one. Runs alone "
+                       "set it")})),
        .responses = {gives(200, "The thread as it is now.", named("Thread")),
                      {.status = 412,
                       .description = "The thread was changed since that ETag. Nothing happened.",

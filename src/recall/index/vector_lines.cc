@@ -88,9 +88,9 @@ Result<void> each_vector_line(const std::string& path,
       if (!more) return {};
     }
     if (too_long || unfinished > kLongestLine) {
-      return fail(ErrorCode::kDamaged, path + ": a line is longer than " +
-                                           std::to_string(kLongestLine) +
-                                           " bytes, and is no vector. Remove it or the file");
+      return fail(ErrorCode::kDamaged, path + ": line exceeds " + std::to_string(kLongestLine) +
+                                           " bytes (limit for a vector); remove the line or "
+                                           "delete the file");
     }
   }
   return {};

@@ -38,8 +38,8 @@ bool is_own_vector_line(const std::string& line);
 std::optional<ThreadId> thread_of_vector_line(std::string_view line);
 
 // Calls `visit` with each line that is not empty, until it answers false. A file that does not
-// exist has no lines, and neither has a link or what is no regular file; a line longer than any
-// vector is an error, so that no file takes all the memory.
+// exist has no lines, and neither has what is no regular file. A symbolic link is an error, and so
+// is a line longer than any vector, so that no file takes all the memory.
 Result<void> each_vector_line(const std::string& path,
                               const std::function<Result<bool>(const std::string& line)>& visit);
 

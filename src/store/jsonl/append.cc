@@ -20,6 +20,7 @@ constexpr std::size_t kParallelThreads = 16;
 
 Result<Event> read_event_at(const ThreadFile& file, Mark from, std::uint64_t size, Seq seq) {
   LineWalker walker(file, from, size);
+  walker.skip_missing_before(seq);
   EventReader reader;
   Line line;
   Event event;
@@ -141,6 +142,7 @@ class Committer {
     WriterView& view = state_.writer;
     if (view.keys_to.offset >= view.tail.end.lines_end) return {};
     LineWalker walker(*view.file, view.keys_to, view.tail.end.lines_end);
+    walker.skip_missing_before(kLastSeq);
     EventReader reader;
     Event event;
     Line line;

@@ -146,18 +146,26 @@ class Checker {
     Line line;
     std::uint64_t foreign = 0;
     bool shifted = false;
+    std::optional<SeqSpan> missing;
     while (true) {
       SKEIN_ASSIGN(const bool more, walker.next(line));
       if (!more) break;
       ++summary_.events;
-      if (line.kind == Line::Kind::kDamaged || line.kind == Line::Kind::kMissing) {
-        report(Health::kBroken, id, line.seq, line.reason, "restore the event from a copy", false);
+      if (line.kind == Line::Kind::kMissing) {
+        if (!missing) missing = SeqSpan{line.seq, line.seq};
+        missing->last = line.seq;
+        continue;
+      }
+      report_missing(id, missing);
+      if (line.kind == Line::Kind::kDamaged) {
+        report(Health::kBroken, id, line.seq, damage_of(line), "restore the event from a copy",
+               false);
       } else if (line.misplaced()) {
         if (std::exchange(shifted, true)) continue;
         report(Health::kBroken, id, line.seq,
                "says that it is event " + std::to_string(line.claimed) +
                    ": something was put in before it",
-               "take out what another program put in between", false);
+               "remove the lines that another program inserted", false);
       } else if (line.kind == Line::Kind::kForeign) {
         ++foreign;
         if (!reader.read_padded(line.text, EventSource::kForeign, event) ||
@@ -165,6 +173,13 @@ class Checker {
           report(Health::kBroken, id, line.seq, "not an event", "", false);
         }
       }
+    }
+    if (walker.left_out() > 0) {
+      report(Health::kBroken, id, 0,
+             std::to_string(walker.left_out()) +
+                 " lines are not delivered, for their positions are taken; the " +
+                 "first says that it is event " + std::to_string(walker.left_out_claim()),
+             "remove the lines that another program inserted", false);
     }
     summary_.unverifiable += foreign;
     if (foreign > 0) {
@@ -179,6 +194,22 @@ class Checker {
              "restore the file from a copy", false);
     }
     return check_end(id, walker.file_end(), head, state);
+  }
+
+  // A gap is one finding, however many events it has.
+  void report_missing(ThreadId id, std::optional<SeqSpan>& missing) {
+    if (!missing) return;
+    const Seq count = missing->last - missing->first + 1;
+    report(Health::kBroken, id, missing->first,
+           count == 1 ? "missing from the file"
+                      : std::to_string(count) + " events from here on are missing from the file",
+           count == 1 ? "restore the event from a copy" : "restore the events from a copy", false);
+    missing.reset();
+  }
+
+  static std::string damage_of(const Line& line) {
+    if (line.claimed == 0) return line.reason;
+    return "says that it is event " + std::to_string(line.claimed) + ", which it cannot be";
   }
 
   Result<void> check_end(ThreadId id, const FileEnd& end, const Head& head, ThreadState& state) {

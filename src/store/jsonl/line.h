@@ -17,7 +17,8 @@ std::optional<std::uint64_t> trailing_number(std::string_view line, std::string_
 std::optional<Seq> line_seq(std::string_view line);
 
 // Whether a line at that offset of its file can have the position: each line before it takes two
-// bytes at least, and a file that lost lines got shorter. One line can claim any position.
+// bytes at least, and a file may have lost a million. One line can claim any position; this bounds
+// how many missing events a file of a given size has.
 bool may_be_at(Seq claimed, std::uint64_t offset);
 
 // Without the carriage return of programs that write one.

@@ -1,8 +1,11 @@
 #include "store/jsonl/line_walker.h"
 
+#include <algorithm>
+
 #include "core/json.h"
 #include "core/try.h"
 #include "store/jsonl/line.h"
+#include "store/jsonl/tail.h"
 
 namespace skein::jsonl {
 namespace {
@@ -36,8 +39,14 @@ void classify(std::string_view text, Line& line) {
 
 }  // namespace
 
-LineWalker::LineWalker(const ThreadFile& file, Mark from, std::uint64_t end)
-    : file_(file), reader_(file.fd, file.path, from.offset, end), next_seq_(from.seq) {
+LineWalker::LineWalker(const ThreadFile& file, Mark from, std::uint64_t end,
+                       std::optional<Seq> last_claim)
+    : file_(file),
+      reader_(file.fd, file.path, from.offset, end),
+      from_(from),
+      end_(end),
+      last_claim_(last_claim),
+      next_seq_(from.seq) {
   file_end_.lines_end = from.offset;
 }
 
@@ -100,16 +109,40 @@ bool LineWalker::take_rest(Line& line) {
   return true;
 }
 
+// Whether the line may have the position that it says. Reads must not go beyond what a tail gives,
+// which is what the last line says.
+Result<bool> LineWalker::believes(const Line& line) {
+  if (line.claimed <= next_seq_ + damaged_.size()) return true;
+  if (!may_be_at(line.claimed, line.offset)) return false;
+  if (!last_claim_) {
+    SKEIN_ASSIGN(const auto last, last_mark(file_, from_.offset, end_));
+    last_claim_ = last ? last->seq : kLastSeq;
+  }
+  return line.claimed <= *last_claim_;
+}
+
+void LineWalker::hold(const Line& line) {
+  Held held;
+  held.offset = line.offset;
+  held.length = line.text.size();
+  held.claimed = line.claimed;
+  held.reason = line.claimed == 0 ? line.reason : "has a position that it cannot have";
+  damaged_.push_back(held);
+}
+
 // Gives the run of damaged lines its positions, now that it is known what follows it.
 void LineWalker::settle(const Line* good) {
   const Seq claimed = good == nullptr ? 0 : good->claimed;
-  // What is not believed is nonsense, and lines are counted.
-  const bool bounded = claimed >= next_seq_ && may_be_at(claimed, good->offset);
+  const bool bounded = claimed >= next_seq_;
   const Seq room = bounded ? claimed - next_seq_ : damaged_.size();
-  for (Held& held : damaged_) {
-    if (ready_.size() >= room) break;
-    held.first = held.last = next_seq_++;
-    ready_.push_back(held);
+  for (std::size_t i = 0; i < damaged_.size(); ++i) {
+    Held& held = damaged_[i];
+    if (i < room) {
+      held.first = held.last = next_seq_++;
+      ready_.push_back(held);
+    } else if (held.claimed != 0 && left_out_++ == 0) {
+      left_out_claim_ = held.claimed;
+    }
   }
   damaged_.clear();
   if (bounded && claimed > next_seq_) {
@@ -126,11 +159,14 @@ void LineWalker::settle(const Line* good) {
 
 Result<bool> LineWalker::deliver_held(Line& line) {
   Held& held = ready_.front();
+  if (held.kind == Line::Kind::kMissing) {
+    held.first = std::clamp(wanted_, held.first, held.last);
+  }
   line.kind = held.kind;
   line.seq = held.first;
   line.offset = held.offset;
   line.reason = held.reason;
-  line.claimed = 0;
+  line.claimed = held.claimed;
   line.text = {};
   if (held.length > 0 && held.kind == Line::Kind::kDamaged) {
     scratch_.resize(held.length + kPadding);
@@ -165,12 +201,9 @@ Result<bool> LineWalker::next(Line& line) {
       settle(nullptr);
       continue;
     }
-    if (physical.kind == Line::Kind::kDamaged) {
-      Held held;
-      held.offset = physical.offset;
-      held.length = physical.text.size();
-      held.reason = physical.reason;
-      damaged_.push_back(held);
+    SKEIN_ASSIGN(const bool believed, believes(physical));
+    if (physical.kind == Line::Kind::kDamaged || !believed) {
+      hold(physical);
       if (damaged_.size() >= kLongestRun) settle(nullptr);
       continue;
     }

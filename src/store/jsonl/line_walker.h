@@ -56,11 +56,18 @@ struct FileEnd {
 
 // How positions come about: a verified line says its own; what lies between two of those is counted
 // on from the first, where damaged lines share what room there is, and room that is left over is
-// missing events. Blank lines do not count. Not thread-safe; borrows the file.
+// missing events. A verified line that says a position beyond what its file can have, or beyond the
+// one that the last line says, is damage: it gets no other position. Blank lines do not count. Not
+// thread-safe; borrows the file.
 class LineWalker {
  public:
-  // Reads up to `end`, which is the size of the file when it was looked at.
-  LineWalker(const ThreadFile& file, Mark from, std::uint64_t end);
+  // Reads up to `end`, which is the size of the file when it was looked at. `last_claim`: what a
+  // tail of that size has; without it, the walk reads it when it first needs it.
+  LineWalker(const ThreadFile& file, Mark from, std::uint64_t end,
+             std::optional<Seq> last_claim = std::nullopt);
+
+  // From here on, next() skips missing events before `seq`, except the last of each gap.
+  void skip_missing_before(Seq seq) { wanted_ = seq; }
 
   // False: the end; then `file_end` is known.
   Result<bool> next(Line& line);
@@ -69,6 +76,9 @@ class LineWalker {
   Seq next_seq() const { return next_seq_; }
   // Whether a walk could begin anew at the line that next() gave: nothing before it is undecided.
   bool at_mark() const { return at_mark_; }
+  // Verified lines that have no room where they stand, and what the first of them claims.
+  std::uint64_t left_out() const { return left_out_; }
+  Seq left_out_claim() const { return left_out_claim_; }
 
  private:
   struct Held {
@@ -78,21 +88,32 @@ class LineWalker {
     std::uint64_t offset = 0;
     std::uint64_t length = 0;
     const char* reason = "";
+    Seq claimed = 0;
   };
 
   // One line as it lies in the file, blank ones left out.
   Result<bool> next_physical(Line& line);
   bool take_rest(Line& line);
   Result<bool> deliver_held(Line& line);
+  Result<bool> believes(const Line& line);
+  void hold(const Line& line);
   void settle(const Line* good);
 
   const ThreadFile& file_;
   LineReader reader_;
+  const Mark from_;
+  const std::uint64_t end_;
+  std::optional<Seq> last_claim_;
+  Seq wanted_ = 0;
+  std::uint64_t left_out_ = 0;
+  Seq left_out_claim_ = 0;
   Seq next_seq_;
   FileEnd file_end_;
 
-  std::vector<Held> damaged_;  // a run of damaged lines whose positions the next good line decides
-  std::deque<Held> ready_;     // decided, to be delivered before good_
+  // A run of damaged lines, and of lines that are not believed, whose positions the next good line
+  // decides.
+  std::vector<Held> damaged_;
+  std::deque<Held> ready_;  // decided, to be delivered before good_
   std::optional<Line> good_;
   bool ended_ = false;
   bool at_mark_ = true;

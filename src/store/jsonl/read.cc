@@ -64,7 +64,7 @@ struct Extent {
 }  // namespace
 
 Result<Mark> JsonlStore::mark_for(ThreadState& state, const ThreadFile& file, Mark begin, Seq seq,
-                                  std::uint64_t size) {
+                                  const Tail& tail) {
   Mark near = begin;
   {
     const std::lock_guard guard(state.reader_mutex);
@@ -76,11 +76,12 @@ Result<Mark> JsonlStore::mark_for(ThreadState& state, const ThreadFile& file, Ma
   }
   std::vector<Mark> found;
   if (near.seq + kFarAway < seq) {
-    SKEIN_ASSIGN(near, find_mark(file, near, seq, size));
+    SKEIN_ASSIGN(near, find_mark(file, near, seq, tail.size));
     found.push_back(near);
   }
   if (near.seq + kFarAway < seq) {
-    LineWalker walker(file, near, size);
+    LineWalker walker(file, near, tail.size, tail.last_claim);
+    walker.skip_missing_before(seq);
     Line line;
     for (std::size_t i = 1; near.seq < seq; ++i) {
       SKEIN_ASSIGN(const bool more, walker.next(line));
@@ -110,6 +111,7 @@ Result<std::vector<Branch>> JsonlStore::branches_of(ThreadState& state, const Th
     }
   }
   LineWalker walker(file, from, size);
+  walker.skip_missing_before(kLastSeq);
   EventReader reader;
   Event event;
   Line line;
@@ -131,10 +133,9 @@ Result<std::vector<Branch>> JsonlStore::branches_of(ThreadState& state, const Th
   return branches;
 }
 
-Result<void> JsonlStore::read_forward(const ThreadFile& file, Mark from, std::uint64_t size,
-                                      SeqSpan span, std::uint64_t& left, const EventSink& sink,
-                                      bool& stopped) {
-  LineWalker walker(file, from, size);
+Result<void> JsonlStore::read_forward(LineWalker walker, SeqSpan span, std::uint64_t& left,
+                                      const EventSink& sink, bool& stopped) {
+  walker.skip_missing_before(span.first);
   EventReader reader;
   Event event;
   Line line;
@@ -150,7 +151,7 @@ Result<void> JsonlStore::read_forward(const ThreadFile& file, Mark from, std::ui
 }
 
 Result<void> JsonlStore::read_backward(ThreadState& state, const ThreadFile& file, Mark begin,
-                                       std::uint64_t size, SeqSpan span, std::uint64_t& left,
+                                       const Tail& tail, SeqSpan span, std::uint64_t& left,
                                        const EventSink& sink, bool& stopped) {
   EventReader reader;
   Event event;
@@ -159,8 +160,9 @@ Result<void> JsonlStore::read_backward(ThreadState& state, const ThreadFile& fil
   while (left > 0 && !stopped && span.first <= span.last) {
     const Seq count = std::min({kBlockEvents, left, span.last - span.first + 1});
     const Seq first = span.last - count + 1;
-    SKEIN_ASSIGN(const Mark mark, mark_for(state, file, begin, first, size));
-    LineWalker walker(file, mark, size);
+    SKEIN_ASSIGN(const Mark mark, mark_for(state, file, begin, first, tail));
+    LineWalker walker(file, mark, tail.size, tail.last_claim);
+    walker.skip_missing_before(first);
     Line line;
     extents.clear();
     while (true) {
@@ -206,7 +208,7 @@ Result<void> JsonlStore::read(ThreadId id, const ReadRange& range, const EventSi
   bool stopped = false;
   if (range.view == View::kLog && range.direction == Direction::kForward && range.from <= 1 &&
       range.head == kLastSeq) {
-    return read_forward(*file, begin, stamp.size, {1, kLastSeq}, left, sink, stopped);
+    return read_forward(LineWalker(*file, begin, stamp.size), {1, kLastSeq}, left, sink, stopped);
   }
   const std::shared_ptr<ThreadState> state = threads_.get(id);
   follow_file(*state, file, begin);
@@ -218,11 +220,12 @@ Result<void> JsonlStore::read(ThreadId id, const ReadRange& range, const EventSi
   for (const SeqSpan& span : plan_read(range, tail.last_seq, branches)) {
     if (left == 0 || stopped) break;
     if (range.direction == Direction::kBackward) {
-      SKEIN_TRY(read_backward(*state, *file, begin, stamp.size, span, left, sink, stopped));
+      SKEIN_TRY(read_backward(*state, *file, begin, tail, span, left, sink, stopped));
       continue;
     }
-    SKEIN_ASSIGN(const Mark mark, mark_for(*state, *file, begin, span.first, stamp.size));
-    SKEIN_TRY(read_forward(*file, mark, stamp.size, span, left, sink, stopped));
+    SKEIN_ASSIGN(const Mark mark, mark_for(*state, *file, begin, span.first, tail));
+    SKEIN_TRY(read_forward(LineWalker(*file, mark, tail.size, tail.last_claim), span, left, sink,
+                           stopped));
   }
   return {};
 }

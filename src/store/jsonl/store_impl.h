@@ -62,13 +62,13 @@ class JsonlStore final : public Store {
   void append_to_thread(ThreadId id, AppendRequest& request);
 
   // read.cc
-  Result<void> read_forward(const ThreadFile& file, Mark from, std::uint64_t size, SeqSpan span,
-                            std::uint64_t& left, const EventSink& sink, bool& stopped);
+  static Result<void> read_forward(LineWalker walker, SeqSpan span, std::uint64_t& left,
+                                   const EventSink& sink, bool& stopped);
   Result<void> read_backward(ThreadState& state, const ThreadFile& file, Mark begin,
-                             std::uint64_t size, SeqSpan span, std::uint64_t& left,
+                             const Tail& tail, SeqSpan span, std::uint64_t& left,
                              const EventSink& sink, bool& stopped);
   Result<Mark> mark_for(ThreadState& state, const ThreadFile& file, Mark begin, Seq seq,
-                        std::uint64_t size);
+                        const Tail& tail);
   Result<std::vector<Branch>> branches_of(ThreadState& state, const ThreadFile& file, Mark begin,
                                           std::uint64_t size);
 

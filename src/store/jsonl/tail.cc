@@ -73,20 +73,26 @@ Result<Tail> walk_tail(const ThreadFile& file, Mark from, std::uint64_t size, Ti
 
 }  // namespace
 
-Result<Tail> read_tail(const ThreadFile& file, std::uint64_t events_begin, std::uint64_t size) {
+Result<std::optional<Mark>> last_mark(const ThreadFile& file, std::uint64_t begin,
+                                      std::uint64_t end) {
   std::string window;
-  const std::uint64_t length = size > events_begin ? size - events_begin : 0;
+  const std::uint64_t length = end > begin ? end - begin : 0;
   for (std::uint64_t wanted = kFirstWindow; length > 0; wanted *= 8) {
     const std::uint64_t bytes = std::min(wanted, length);
     window.resize(bytes);
-    SKEIN_ASSIGN(const auto got, read_at(file.fd, file.path, size - bytes, window.data(), bytes));
+    SKEIN_ASSIGN(const auto got, read_at(file.fd, file.path, end - bytes, window.data(), bytes));
     const auto text = std::string_view(window).substr(0, got);
-    if (const auto mark = last_verified(text, size - bytes, bytes == length)) {
-      return walk_tail(file, *mark, size, {});
-    }
+    if (const auto mark = last_verified(text, end - bytes, bytes == length)) return mark;
     if (bytes == length || wanted >= kLastWindow) break;
   }
-  return walk_tail(file, {1, events_begin}, size, {});
+  return std::nullopt;
+}
+
+Result<Tail> read_tail(const ThreadFile& file, std::uint64_t events_begin, std::uint64_t size) {
+  SKEIN_ASSIGN(const auto mark, last_mark(file, events_begin, size));
+  SKEIN_ASSIGN(Tail tail, walk_tail(file, mark.value_or(Mark{1, events_begin}), size, {}));
+  if (mark) tail.last_claim = mark->seq;
+  return tail;
 }
 
 Result<Tail> extend_tail(const ThreadFile& file, const Tail& known, std::uint64_t size) {

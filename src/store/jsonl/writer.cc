@@ -33,6 +33,16 @@ Result<void> copy_bytes(const ThreadFile& from, std::uint64_t begin, std::uint64
   return {};
 }
 
+// Other programs append without our locks. What they append after the end was read must not be
+// truncated, and not be missing in a copy.
+Result<void> check_size(const ThreadFile& file, std::uint64_t expected) {
+  SKEIN_ASSIGN(const auto now, stat_open(file.fd, file.path));
+  if (now.size == expected) return {};
+  return fail(ErrorCode::kConflict,
+              file.path + ": another program appended to it while line 1 or a torn end was " +
+                  "written; retry");
+}
+
 // The file that is open, unless another has its place. Whoever replaces or removes a file takes its
 // name away, which the open file shows; only one that was moved elsewhere keeps a name, and for
 // those the path is followed, not every time.
@@ -127,6 +137,7 @@ Result<void> Writer::mend_end(ThreadState& state) {
     std::string torn(std::min<std::uint64_t>(end.torn_bytes, std::size_t{64} << 20), '\0');
     SKEIN_ASSIGN(const auto got,
                  read_at(view.file->fd, view.file->path, end.lines_end, torn.data(), torn.size()));
+    SKEIN_TRY(check_size(*view.file, end.lines_end + end.torn_bytes));
     const std::string kept = folder_.own_path("torn", state.id) + "-" +
                              std::to_string(end.lines_end) + "-" +
                              std::to_string(folder_.clock().now().ms());
@@ -236,7 +247,6 @@ Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line)
   WriterView& view = state.writer;
   const std::string temporary = folder_.temporary_path(state.id);
   const std::string path = view.file->path;
-  SKEIN_ASSIGN(const auto before, stat_open(view.file->fd, path));
   ThreadFile copy;
   copy.path = path;
   const auto write = [&]() -> Result<void> {
@@ -245,11 +255,7 @@ Result<void> Writer::copy_with_head(ThreadState& state, const std::string& line)
     SKEIN_TRY(copy_bytes(*view.file, view.head.width, view.tail.end.lines_end, copy.fd, temporary,
                          line.size()));
     SKEIN_TRY(folder_.flusher().data(copy.fd, temporary));
-    SKEIN_ASSIGN(const auto now, stat_open(view.file->fd, path));
-    if (now.size != before.size) {
-      return fail(ErrorCode::kConflict,
-                  path + ": another program appended to it while line 1 was written; try again");
-    }
+    SKEIN_TRY(check_size(*view.file, view.tail.end.lines_end));
     if (::rename(temporary.c_str(), path.c_str()) != 0) {
       return tl::unexpected(io_error("rename to", path, errno));
     }

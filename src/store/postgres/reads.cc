@@ -122,21 +122,10 @@ Result<bool> EventChunk::load(Connection& connection, ThreadId id, SeqSpan span,
 // Counts the events that are there, once.
 Result<void> EventChunk::check_missing(Connection& connection, ThreadId id, Seq last,
                                        Deadline deadline) {
-  if (last <= believed_) return {};
+  if (!losses_.is_due(rows_, last)) return {};
   SKEIN_ASSIGN(const Answer count,
                connection.ask(kCount, Arguments::of(id.bits(), last), deadline));
-  const auto present = static_cast<std::uint64_t>(count.integer(0, 0));
-  if (may_have_lost(last, present)) {
-    believed_ = last;
-    return {};
-  }
-  const auto missing = std::find_if(rows_.begin(), rows_.end(),
-                                    [](const EventRow& row) { return row.missing != nullptr; });
-  if (missing == rows_.begin()) {
-    return tl::unexpected(too_many_missing(id, missing->seq, last, present));
-  }
-  rows_.erase(missing, rows_.end());
-  return {};
+  return losses_.decide(id, rows_, last, static_cast<std::uint64_t>(count.integer(0, 0)));
 }
 
 Result<void> read_events(Pool& pool, ThreadId id, const ReadRange& range, const EventSink& sink) {

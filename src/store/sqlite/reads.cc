@@ -126,20 +126,12 @@ Result<void> EventChunk::load(Database& database, ThreadId id, SeqSpan span, Dir
 
 // Where an event is missing, counts those that are there, once.
 Result<void> EventChunk::check_missing(Database& database, ThreadId id, Seq last) {
-  const auto missing = std::find_if(rows_.begin(), rows_.end(),
-                                    [](const EventRow& row) { return row.missing != nullptr; });
-  if (missing == rows_.end() || last <= believed_) return {};
+  if (!losses_.is_due(rows_, last)) return {};
   SKEIN_ASSIGN(const std::uint64_t present, count_events(database, id, last));
   SKEIN_ASSIGN(const auto head, load_head(database, id));
   const bool removed = !head || head->last_seq < last;
-  if (removed || may_have_lost(last, present)) {
-    believed_ = last;
-    return {};
-  }
-  if (missing == rows_.begin()) {
-    return tl::unexpected(too_many_missing(id, missing->seq, last, present));
-  }
-  rows_.erase(missing, rows_.end());
+  if (!removed) return losses_.decide(id, rows_, last, present);
+  losses_.believe(last);
   return {};
 }
 

@@ -41,7 +41,7 @@ class EventChunk {
   std::vector<EventRow> rows_;
   std::vector<std::size_t> offsets_;  // of each row's key in bytes_; its body follows
   std::string bytes_;
-  Seq believed_ = 0;  // up to here, missing events may be losses
+  LossCheck losses_;
 };
 
 Result<void> read_events(Readers& readers, KnownThreads& known, ThreadId id, const ReadRange& range,

@@ -7,6 +7,7 @@
 //                                        known
 //   read THREAD BEGIN END VALUE,VALUE…   "-" when there was nothing
 //   fed THREAD SEQ                       in the order of the change feed
+//   followed BEGIN                       its own writers were done by then, and there was no more
 //
 // Times are of CLOCK_MONOTONIC, in nanoseconds, which all processes of a machine share.
 #pragma once
@@ -39,6 +40,8 @@ struct History {
   std::vector<Read> reads;
   // What each follower of the feed was told of each thread; one map for each client.
   std::vector<std::map<std::string, std::vector<Seq>>> fed;
+  // When the last look of each of them began; 0: it did not come to the end.
+  std::vector<std::int64_t> followed;
 
   // Adds what one client wrote. A last line without an end is left out.
   Result<void> add(std::string_view text);

@@ -129,9 +129,14 @@ class Worker {
   void follow(const std::stop_token& stop) {
     std::string cursor;
     // When all writing is over, what is left is read to its end.
-    for (bool more = true; more || !stop.stop_requested();) {
+    while (true) {
+      const bool over = stop.stop_requested();
+      const std::int64_t begin = monotonic_ns();
       const auto batch = store_.changes(cursor, 1000, std::chrono::milliseconds(100));
-      more = !batch || !batch->changes.empty();
+      if (over && batch && batch->changes.empty()) {
+        out_.line(fmt::format("followed {}", begin));
+        return;
+      }
       if (!batch) {
         pause_for(kPause);
         continue;

@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
 #include "api/transfer/folders/record_batch.h"
 #include "api/transfer/line_file.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
+#include "core/quote.h"
 #include "core/sha256.h"
 #include "core/text.h"
 #include "core/try.h"
@@ -57,12 +60,19 @@ std::string TaskImport::agent_of(const std::string& owner, JsonFields& fields) c
 }
 
 // Many tasks may have been made at one time (a date), and few bits tell those apart. The same
-// source gives the same ids at each import.
-std::string TaskImport::free_id(Timestamp created, const std::string& name) {
-  for (std::uint64_t bits = bits_of(name);; ++bits) {
-    std::string id =
-        fmt::format("task-{:011x}{:05x}", created.ms() & 0xFFFFFFFFFFF, bits & 0xFFFFF);
-    if (taken_.insert(id).second) return id;
+// tasks get the same ids at each import, whichever file they are in by then.
+void TaskImport::give_ids() {
+  std::map<std::string_view, SourceTask*> ordered;
+  for (SourceTask& task : tasks_) ordered[task.source_id] = &task;
+  std::set<std::string> taken;
+  for (const auto& [source_id, task] : ordered) {
+    for (std::uint64_t bits = bits_of(task->agent_id + "\n" + task->source_id);; ++bits) {
+      task->id =
+          fmt::format("task-{:011x}{:05x}", task->created_at.ms() & 0xFFFFFFFFFFF, bits & 0xFFFFF);
+      if (taken.insert(task->id).second) break;
+    }
+    if (!task->has_thread) task->thread = ThreadId::from_bits(bits_of("thread of " + task->id));
+    ids_[task->source_id] = task->id;
   }
 }
 
@@ -73,14 +83,18 @@ void TaskImport::read_one(std::string_view json, const std::string& file, std::u
   if (id.empty() || !created) {
     return refuse(file, line, "a task needs \"id\" and a valid \"createdAt\"");
   }
-  if (ids_.contains(id)) return refuse(file, line, "task " + id + " stands there twice");
+  if (ids_.contains(id)) {
+    return refuse(file, line,
+                  "duplicate task id " + quote(id) +
+                      (line == 0 ? "" : " (line " + std::to_string(line) + ")") + "; remove one");
+  }
   SourceTask task;
   task.owner = fields.take_string("owner").value_or(std::string(kUserOwner));
   task.agent_id = agent_of(task.owner, fields);
   if (auto valid = check_agent_id(task.agent_id); !valid) {
     return refuse(file, line, "task " + id + ": its owner: " + valid.error().message);
   }
-  task.id = free_id(*created, task.agent_id + "\n" + id);
+  task.source_id = id;
   const std::string title = fields.take_string("title").value_or("");
   task.text = text_of(fields, title);
   task.title = beginning(title, limits::kMaxTaskTitleBytes);
@@ -96,8 +110,8 @@ void TaskImport::read_one(std::string_view json, const std::string& file, std::u
   task.status = fields.take_string("status").value_or("active");
   const auto thread = ThreadId::parse(fields.take_string("threadId").value_or(""));
   task.has_thread = thread.has_value();
-  task.thread = thread ? *thread : ThreadId::from_bits(bits_of("thread of " + task.id));
-  ids_[id] = task.id;
+  if (thread) task.thread = *thread;
+  ids_[id] = {};
   tasks_.push_back(std::move(task));
 }
 
@@ -113,6 +127,7 @@ void TaskImport::read() {
     for (const RawJson task : json_elements(list.value_or("[]"))) read_one(task, kOpenFile, 0);
   }
   read_history();
+  give_ids();
 }
 
 void TaskImport::read_history() {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,8 @@ class TaskImport {
 
  private:
   struct SourceTask {
-    std::string id;  // here
+    std::string source_id;
+    std::string id;  // here; given when all are read
     std::string agent_id;
     std::string owner;  // the agent, or "user"
     ThreadId thread;
@@ -46,7 +46,7 @@ class TaskImport {
   void read_one(std::string_view json, const std::string& file, std::uint64_t line);
   void refuse(const std::string& file, std::uint64_t line, std::string message) const;
   std::string agent_of(const std::string& owner, JsonFields& fields) const;
-  std::string free_id(Timestamp created, const std::string& name);
+  void give_ids();
   std::string steps_json(const SourceTask& source) const;
   std::string record_json(const SourceTask& source) const;
   Result<void> make_thread(const SourceTask& source);
@@ -54,7 +54,6 @@ class TaskImport {
   const FolderImport& import_;
   std::vector<SourceTask> tasks_;
   std::map<std::string, std::string> ids_;
-  std::set<std::string> taken_;  // ids here
 };
 
 }  // namespace skein
