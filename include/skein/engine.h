@@ -137,11 +137,6 @@ class Engine {
   virtual std::string_view name() const = 0;  // "echo", "openai", …
   // Whether it is an agent, with tools and sessions of its own.
   virtual bool is_agent() const = 0;
-  // Whether a turn with these options is over at once: it waits for nobody, and says little.
-  virtual bool answers_at_once(const Json& options) const {
-    (void)options;
-    return false;
-  }
 
   // Whether it can resume a session with this id. Manifests may come from other programs: the
   // runner passes no other id on, and logs why it starts a new session.

@@ -156,9 +156,6 @@ struct RunRequest {
     // run, if there is another event by then.
     std::optional<Seq> made_for{};
   } input{};
-  // If its agent answers at once: written with one flush, when the answer is there. For execute()
-  // without callbacks but on_start, on a store whose writes together are one transaction.
-  bool at_once = false;
   Multitask multitask = Multitask::kEnqueue;
   Json metadata{};         // of the run; an object, or absent
   Json kwargs{};           // kept in the record for the caller, unread; an object, or absent

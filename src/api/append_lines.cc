@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/try.h"
 #include "skein/limits.h"
 
 namespace skein {
@@ -13,6 +14,14 @@ bool is_blank(const std::string& text) {
 }
 
 }  // namespace
+
+Result<Append> append_of(ThreadId thread, std::string_view json, std::optional<LeaseToken> fence) {
+  SKEIN_ASSIGN(Event event, parse_event(json));
+  Append append{.thread = thread, .event = std::move(event), .fence = fence, .expect_seq = {}};
+  if (append.event.seq > 0) append.expect_seq = append.event.seq;
+  append.event.seq = 0;
+  return append;
+}
 
 std::vector<LineResult> append_lines(ThreadManager& manager, ThreadId thread,
                                      std::span<const EventLine> lines,
@@ -32,14 +41,12 @@ std::vector<LineResult> append_lines(ThreadManager& manager, ThreadId thread,
   for (const EventLine& line : lines) {
     if (is_blank(line.text)) continue;
     results.push_back({line.number, Appended{}});
-    auto event = parse_event(line.text);
-    if (!event) {
-      results.back().result = tl::unexpected<Error>(std::move(event).error());
+    auto append = append_of(thread, line.text, fence);
+    if (!append) {
+      results.back().result = tl::unexpected<Error>(std::move(append).error());
       continue;
     }
-    event->seq = 0;
-    appends.push_back(
-        {.thread = thread, .event = *std::move(event), .fence = fence, .expect_seq = {}});
+    appends.push_back(*std::move(append));
     waiting.push_back(results.size() - 1);
     if (appends.size() == limits::kMaxBatch) append_waiting();
   }

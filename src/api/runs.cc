@@ -22,15 +22,6 @@ Result<std::shared_ptr<Engine>> WorkspaceAgents::engine(const std::string& name)
   return made;
 }
 
-bool WorkspaceAgents::answers_at_once(std::string_view agent_id) {
-  const auto found = agents_.all().find(agent_id);
-  if (found == agents_.all().end()) return false;
-  const AgentDefinition& agent = found->second;
-  if (!agent.capabilities.servers.empty() || !agent.capabilities.builtin.empty()) return false;
-  const auto made = engine(agent.engine);
-  return made && (*made)->answers_at_once(agent.options);
-}
-
 Result<AgentDefinition> WorkspaceAgents::trusted(AgentDefinition agent) {
   if (!equipment_.check_trust) return agent;
   auto checked = equipment_.check_trust(agent);

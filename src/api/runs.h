@@ -42,9 +42,6 @@ class WorkspaceAgents final : public AgentSource {
   void equip(AgentEquipment equipment) { equipment_ = std::move(equipment); }
   const Agents& agents() const { return agents_; }
 
-  // Whether its runs are over at once: the engine waits for nobody, and there are no tools.
-  bool answers_at_once(std::string_view agent_id);
-
   Result<void> check(std::string_view agent_id) override;
   Result<PreparedAgent> prepare(const RunScope& scope) override;
 

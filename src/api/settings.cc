@@ -200,11 +200,6 @@ bool store_exists(const std::string& url) {
   return !path || fs::exists(*path, error);
 }
 
-bool store_is_brief(const Settings& settings) {
-  const std::string_view url = settings.store_url;
-  return url == "memory:" || url.starts_with("sqlite:");
-}
-
 Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
                                                   StoreOptions options) {
   SKEIN_TRY(check_store_trust(settings));

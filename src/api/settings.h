@@ -99,10 +99,6 @@ Result<void> check_store_trust(const Settings& settings);
 Result<std::unique_ptr<Store>> open_settled_store(const Settings& settings, IfMissing if_missing,
                                                   StoreOptions options = {});
 
-// Whether nobody else is asked for what is in that store, and whoever writes waits as fibers can
-// (core/fibers.h): memory, or an SQLite file.
-bool store_is_brief(const Settings& settings);
-
 // The redactor of the settings. kInvalid names the configuration, the rule, and what is wrong.
 Result<Redactor> settled_redactor(const Settings& settings);
 

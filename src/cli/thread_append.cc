@@ -53,7 +53,8 @@ class AppendCommand : public Command {
             "message. "
             "Each is answered by a line: {\"seq\":N} once it is on disk, or\n"
             "{\"line\":N,\"error\":{…}}, which does not stop the rest but makes the exit code 1. "
-            "Events may carry \"key\" and \"base\".\n"
+            "Events may carry \"key\", \"base\" and \"seq\", the position "
+            "that they must get.\n"
             "Only active and paused threads take events, except from who holds the thread's lease "
             "(--fence)."};
   }

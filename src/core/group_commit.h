@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "core/fibers.h"
 #include "core/gathering.h"
 
 namespace skein {
@@ -21,10 +20,6 @@ namespace skein {
 // waits (up to the limits), and hands the lead on. One writer alone pays for no switch of threads.
 //
 // A leader lets those in that are about to come back (gathering.h).
-//
-// A fiber that waits lets the others of its thread go on, and the thread leads when none of them
-// can: without waiting for anybody, and only as long as batches are quick. Slow ones, and those
-// that would have to wait, are led elsewhere.
 //
 // Thread-safe.
 class GroupCommit {
@@ -38,9 +33,6 @@ class GroupCommit {
    private:
     friend class GroupCommit;
     std::atomic<std::uint32_t> state_{0};
-    // Of a fiber that waits; null: a thread does.
-    Fibers* fibers_ = nullptr;
-    Fiber* fiber_ = nullptr;
   };
 
   // A batch holds at least one request, and stops before it exceeds these.
@@ -56,8 +48,6 @@ class GroupCommit {
   // asked again.
   class Batch {
    public:
-    // False: the thread has other things to do than to wait for anybody.
-    bool may_wait() const { return may_wait_; }
     // Lets others in, then takes all that waits.
     std::span<Request* const> gather();
     // Takes what waits; if nothing does, waits for others. None: nobody else takes part. For those
@@ -68,14 +58,13 @@ class GroupCommit {
 
    private:
     friend class GroupCommit;
-    Batch(GroupCommit& group, bool may_wait);
+    explicit Batch(GroupCommit& group);
 
     std::size_t in_sight() const;  // taken or waiting
     void let_others_in(bool all);  // or only the first of them
     std::span<Request* const> take();
 
     GroupCommit& group_;
-    const bool may_wait_;
     const Gathering::Clock::time_point until_;  // others are let in
     std::vector<Request*> requests_;
     std::size_t items_ = 0;
@@ -83,14 +72,14 @@ class GroupCommit {
   };
 
   // Called for one batch after the other; has to take at least once, and gets at least one then.
-  // False, without having taken any: it would have to wait, and may not. Must not throw.
-  using Execute = std::function<bool(Batch&)>;
+  // Must not throw.
+  using Execute = std::function<void(Batch&)>;
 
   GroupCommit(Limits limits, Execute execute);
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
 
-  // Returns after `execute` returned for a batch with this request in it. From threads and fibers.
+  // Returns after `execute` returned for a batch with this request in it.
   // False: it was refused, and nothing was done for it.
   bool submit(Request& request);
 
@@ -102,14 +91,10 @@ class GroupCommit {
 
   enum class Place { kWaits, kLeads, kRefused };
   Place enqueue(Request& request);
-  void wait_as_thread(Request& request, bool leads);
   void sleep(Request& request);
-  void wait_as_fiber(Request& request, bool leads);
   bool is_stuck() const;  // under mutex_
   void refuse_others_if_stuck();
-  void lead_from(Fibers& fibers);
-  // False: it would have had to wait; whoever led still does.
-  bool lead(bool may_wait, const Request* own);
+  void lead(const Request& own);
   void hand_on(const Batch& batch, Clock::duration took);
   static void finish(Request& request, std::uint32_t state);
 
@@ -124,9 +109,7 @@ class GroupCommit {
 
   std::atomic<std::size_t> waiting_{0};  // size of queue_
 
-  // The leader's own:
-  Gathering gathering_;
-  int slow_ = 0;  // grows with each batch that is not quick, and faster than it shrinks
+  Gathering gathering_;  // the leader's own
 };
 
 }  // namespace skein

@@ -35,14 +35,13 @@ class Front final : public Receiver {
     const RouteTable& routes;
     const KeyRing& keys;
     Pool& pool;
-    WorkerThreads& threads;  // for what lasts
+    WorkerThreads& threads;  // for routes with a thread of their own
     StreamDesk& desk;
     IoThread& io;
     Metrics& metrics;
     AuditLog* audit;  // null: none
     const ServerOptions& options;
     std::function<void(std::string_view line)> log;  // may be absent
-    bool fibers;                                     // for brief routes
   };
   explicit Front(Parts parts);
 

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fibers.h"
 #include "core/http_client.h"
 #include "http/body_bytes.h"
 #include "http/response.h"
@@ -78,8 +77,6 @@ class IoThread {
   virtual void post(std::function<void()> work) = 0;
   // Behind everything that waits there already, from whichever thread.
   virtual void post_behind(std::function<void()> work) = 0;
-  // Its own.
-  virtual Fibers& fibers() = 0;
 };
 
 }  // namespace skein::http

@@ -12,7 +12,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/patience.h"
 #include "http/connection.h"
 
 namespace skein::http {
@@ -28,12 +27,6 @@ constexpr std::chrono::milliseconds kAfterFailure = 100ms;
 // Who takes nothing for so long is dropped when there is no room for the answers of others.
 constexpr std::chrono::milliseconds kMostStuck = 200ms;
 constexpr int kBacklog = 4096;
-// So many may come in one after the other before those who wait for a flush have their turn.
-constexpr int kMostBeforeFibers = 256;
-constexpr std::chrono::milliseconds kLookAtFibers = 2ms;
-// For the next request, before it sleeps.
-constexpr std::chrono::microseconds kLeastPatience = 5us;
-constexpr std::chrono::microseconds kMostPatience = 100us;
 
 std::string too_many_connections() {
   const Response response =
@@ -88,26 +81,9 @@ class Listener::Impl {
     thread_ = std::thread([this] { work(); });
   }
 
-  // What came in first, then who waits for a flush; and once more, since that takes its time.
   void work() {
     at_work = this;
-    for (;;) {
-      for (int i = 0; i < kMostBeforeFibers && context_.poll_one() > 0; ++i) {
-      }
-      if (fibers_.settle() || comes_soon()) continue;
-      if (context_.run_one() == 0) return;
-    }
-  }
-
-  // To wake a thread that sleeps costs whoever sends a request more than to find it waiting, and
-  // takes longer than many a request.
-  bool comes_soon() {
-    if (!may_spin_) return false;
-    const auto until = std::chrono::steady_clock::now() + patience_.length();
-    bool came = false;
-    while (!came && std::chrono::steady_clock::now() < until) came = context_.poll_one() > 0;
-    patience_.note(came);
-    return came;
+    context_.run();
   }
 
   void accept() {
@@ -187,7 +163,6 @@ class Listener::Impl {
       shared_->now = std::chrono::steady_clock::now();
       for (const auto& connection : all()) connection->tick();
       shared_->receiver.tick(shared_->now);
-      fibers_.tick();
       dropped_ = shared_->dropped;
       unsent_ = shared_->unsent.total();
       tick();
@@ -219,15 +194,9 @@ class Listener::Impl {
       timer_.cancel();
       pause_.cancel();
       for (const auto& connection : all()) connection->close();
-      end_after_fibers();
+      work_.reset();
     });
     thread_.join();
-  }
-
-  void end_after_fibers() {
-    if (fibers_.size() == 0) return work_.reset();
-    pause_.expires_after(kLookAtFibers);
-    pause_.async_wait([this](const error_code&) { end_after_fibers(); });
   }
 
   static thread_local const Impl* at_work;  // whose thread this is
@@ -240,12 +209,6 @@ class Listener::Impl {
   tcp::acceptor acceptor_{context_};
   asio::steady_timer timer_{context_};
   asio::steady_timer pause_{context_};
-  // With one processor, whoever is to come could not.
-  const bool may_spin_ = std::thread::hardware_concurrency() > 1;
-  Patience patience_{kLeastPatience, kMostPatience};
-  std::function<void(Fibers::Work)> elsewhere_;
-  Fibers fibers_{{.wake = [this] { asio::post(context_, [] {}); },
-                  .elsewhere = [this](Fibers::Work work) { elsewhere_(std::move(work)); }}};
   std::uint16_t port_ = 0;
   BodyBytes bodies_;
   const std::string too_many_ = too_many_connections();
@@ -278,10 +241,6 @@ void Listener::post(std::function<void()> work) {
 }
 void Listener::post_behind(std::function<void()> work) {
   asio::post(impl_->context_, std::move(work));
-}
-Fibers& Listener::fibers() { return impl_->fibers_; }
-void Listener::set_elsewhere(std::function<void(Fibers::Work)> elsewhere) {
-  impl_->elsewhere_ = std::move(elsewhere);
 }
 void Listener::drain() { impl_->drain(); }
 void Listener::stop() { impl_->stop(); }

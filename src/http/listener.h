@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 
-#include "core/fibers.h"
 #include "http/io.h"
 #include "http/options.h"
 
@@ -27,9 +26,6 @@ class Listener final : public IoThread {
   void start(Receiver& receiver);
   void post(std::function<void()> work) override;
   void post_behind(std::function<void()> work) override;
-  Fibers& fibers() override;
-  // Who does what would keep the thread too long for its fibers. Before start().
-  void set_elsewhere(std::function<void(Fibers::Work)> elsewhere);
 
   // No new connections; those that are idle are closed, others after their answer. Requests whose
   // body is still on its way are refused.

@@ -205,7 +205,7 @@ RouteSet openapi_routes(const std::vector<RouteSet>& sets) {
                         .tag = "about",
                         .summary = "This interface, as OpenAPI 3.1",
                         .access = Access::kOpen,
-                        .quick = true,
+                        .runs_on = RunsOn::kIoThread,
                         .handler = [document](Service&, Request&) -> Reply {
                           return json_response(200, document);
                         }});
@@ -215,7 +215,7 @@ RouteSet openapi_routes(const std::vector<RouteSet>& sets) {
                         .tag = "about",
                         .summary = "This interface, for people",
                         .access = Access::kOpen,
-                        .quick = true,
+                        .runs_on = RunsOn::kIoThread,
                         .handler = [page](Service&, Request&) -> Reply {
                           Response response = text_response(200, "text/html; charset=utf-8", "");
                           response.body = page;

@@ -16,7 +16,7 @@ Route health() {
   route.summary = "Whether the process answers";
   route.access = Access::kOpen;
   route.responses = {{200, "It does.", kStatusSchema}};
-  route.quick = true;
+  route.runs_on = RunsOn::kIoThread;
   route.unlimited = true;
   route.handler = [](Service&, Request&) -> Reply {
     return json_response(std::string(R"({"status":"ok"})"));

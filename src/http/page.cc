@@ -51,7 +51,7 @@ Route file_route(const PageFile& file) {
   route.summary = "A file of the page";
   route.access = Access::kOpen;
   route.responses = {{200, "The file.", R"({"type":"string"})", std::string(file.content_type)}};
-  route.quick = true;
+  route.runs_on = RunsOn::kIoThread;
   route.handler = [file, bytes, gzipped](Service&, Request& request) -> Reply {
     Response response;
     if (request.header("If-None-Match") == file.etag) {

@@ -47,16 +47,14 @@ struct Request {
   // Where the route says that it is about a thread (AgentOf::kThread, kRun): the thread, which
   // exists and which the caller sees.
   std::optional<Manifest> thread;
-  // Its id. Of a `quick` route that is answered at once this is all there is, and nobody has looked
-  // whether there is such a thread.
+  // Its id. On the I/O thread this is all there is: nobody has looked whether there is such a
+  // thread.
   std::optional<ThreadId> thread_id;
   // Of an `audited` route: why nothing may be changed now; empty: it may.
   std::string read_only;
-  // Of a `brief` route: others wait for this one, see Route.
-  bool brief = false;
   // Asked for when the server stops.
   std::stop_token stop;
-  // Of a `lasting` route: asked for when the client has gone away.
+  // Of a route with a thread of its own: asked for when the client has gone away.
   std::stop_token gone;
 
   // Of the path; the route has it, or this is a bug.

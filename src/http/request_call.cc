@@ -11,9 +11,6 @@ namespace skein::http {
 namespace {
 
 constexpr std::size_t kMaxQuickBytes = std::size_t{64} << 10;
-constexpr std::size_t kMaxBriefBytes = std::size_t{16} << 10;
-// That wait for a flush; whoever comes then goes to the pool.
-constexpr std::size_t kMaxFibers = 256;
 constexpr std::size_t kPullBytes = std::size_t{64} << 10;
 // Noted instead of a status, where nobody was left to be told one.
 constexpr int kClientGone = 499;
@@ -112,7 +109,7 @@ RequestCall::~RequestCall() { --*under_way_; }
 
 bool RequestCall::answers_at_once() const {
   const Route& route = *matched->route;
-  if (!route.quick || request.body.size() > kMaxQuickBytes) return false;
+  if (route.runs_on != RunsOn::kIoThread || request.body.size() > kMaxQuickBytes) return false;
   if (route.agent == AgentOf::kNone) return true;
   if (route.agent != AgentOf::kThread || !request.caller.all_agents) return false;
   const auto ref = ThreadRef::parse(request.parameter("thread_id"));
@@ -124,7 +121,7 @@ void RequestCall::body(std::string body, BodyBytes::Charge charge) {
   request.body = std::move(body);
   charge_ = std::move(charge);
   const Route& route = *matched->route;
-  if (route.lasting || (route.goes_on && route.goes_on(request))) {
+  if (route.runs_on == RunsOn::kOwnThread || (route.goes_on && route.goes_on(request))) {
     if (auto good = front_.take_stream(*this); !good) return refuse_with(good.error());
   }
   if (answers_at_once()) {
@@ -133,33 +130,11 @@ void RequestCall::body(std::string body, BodyBytes::Charge charge) {
     }
     return run();
   }
-  if (is_brief()) return run_briefly();
   run_on_a_thread();
 }
 
-bool RequestCall::is_brief() const {
-  return front_.parts_.fibers && matched->route->brief && request.body.size() <= kMaxBriefBytes &&
-         front_.parts_.io.fibers().size() < kMaxFibers;
-}
-
-void RequestCall::run_briefly() {
-  request.brief = true;
-  auto reply = std::make_shared<Reply>();
-  const auto elsewhere = [](RequestCall& call) {
-    call.request.brief = false;
-    call.run_on_a_thread();
-  };
-  const bool begun = front_.parts_.io.fibers().start(
-      [self = shared_from_this(), reply] { *reply = self->handle(); },
-      [self = shared_from_this(), reply, elsewhere] {
-        if (*reply && (*reply)->elsewhere) return elsewhere(*self);
-        self->answer(std::move(*reply));
-      });
-  if (!begun) elsewhere(*this);
-}
-
 void RequestCall::run_on_a_thread() {
-  if (matched->route->lasting) return begin_lasting();
+  if (matched->route->runs_on == RunsOn::kOwnThread) return begin_lasting();
   if (!front_.parts_.pool.submit([self = shared_from_this()] { self->run(); })) {
     refuse_with(overloaded("too many requests wait already"));
   }

@@ -46,8 +46,6 @@ class RequestCall final : public Call, public std::enable_shared_from_this<Reque
 
  private:
   bool answers_at_once() const;
-  bool is_brief() const;
-  void run_briefly();
   void run_on_a_thread();
   void run();                                // pool
   Reply handle();                            // pool

@@ -136,12 +136,6 @@ Response answer_later(std::function<void(Answer answer)> start) {
   return response;
 }
 
-Response done_elsewhere() {
-  Response response;
-  response.elsewhere = true;
-  return response;
-}
-
 Response wait_for(Waiting waiting) {
   Response response;
   response.waiting = std::make_unique<Waiting>(std::move(waiting));

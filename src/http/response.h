@@ -76,7 +76,6 @@ struct Response {
   std::unique_ptr<Stream> stream{};            // sent in chunks as text/event-stream
   std::function<void(Answer answer)> later{};  // called at once, by the handler's thread
   std::unique_ptr<Waiting> waiting{};
-  bool elsewhere = false;  // the handler is to be called again, on another thread
 
   Response& header(std::string name, std::string value) & {
     headers.push_back({std::move(name), std::move(value)});
@@ -97,8 +96,6 @@ Response no_content();  // 204
 Response stream_response(std::unique_ptr<Stream> stream);
 Response answer_later(std::function<void(Answer answer)> start);
 Response wait_for(Waiting waiting);
-// Of a brief request that is not brief: nothing was written.
-Response done_elsewhere();
 
 // --- Errors ---
 

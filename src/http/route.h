@@ -17,9 +17,9 @@
 
 namespace skein::http {
 
-// On a thread of the pool, unless the route is `quick` or `lasting`. May block on the store, not on
-// what may take for ever: answer_later, wait_for and streams are for that. A problem is worded as
-// its set does it.
+// Called on the thread that Route::runs_on names. May block on the store, except on the I/O thread,
+// but not on what may take for ever: answer_later, wait_for and streams are for that. A problem is
+// worded as its set does it.
 using Handler = std::function<Reply(Service& service, Request& request)>;
 
 enum class ParameterIn { kPath, kQuery, kHeader };
@@ -56,6 +56,17 @@ enum class AgentOf {
   kHandler,  // the handler asks caller.sees() itself, for what is named in the query or the body
 };
 
+// The thread that a handler is called on.
+enum class RunsOn {
+  kPool,
+  // The thread that does all I/O, for handlers that never block, not even on the store. Applies to
+  // small requests of callers that see all agents, and leaves Request::thread empty; others go to
+  // the pool.
+  kIoThread,
+  // A thread for this request alone: the handler may take as long as a run does.
+  kOwnThread,
+};
+
 struct Route {
   std::string method;
   std::string path;  // "/v1/threads/{thread_id}/events"; {name} is one segment, {name...} the rest
@@ -74,17 +85,9 @@ struct Route {
   bool strict_query = false;
   std::optional<BodySpec> body = std::nullopt;
   std::vector<ResponseSpec> responses = {};
-  // Its handler never blocks, not even on the store: small requests of callers that see all agents
-  // are answered by the thread that does all I/O, without Request::thread.
-  bool quick = false;
+  RunsOn runs_on = RunsOn::kPool;
   // No limit counts it: whoever looks after the server is answered however often others ask.
   bool unlimited = false;
-  // Its handler reads and writes a little: small requests are answered by a fiber of the thread
-  // that does all I/O, where the store allows it. There Request::brief is set, and the handler
-  // answers done_elsewhere(), before it has written anything, if it would take longer after all.
-  bool brief = false;
-  // Its handler may take as long as a run does, and gets a thread of its own for that.
-  bool lasting = false;
   // Whether the answer to this request goes on after the handler: it is a stream, or waited for.
   // Then there is room for one more of these before the handler does anything. Absent: that is
   // seen by what the handler answers, and when there is no room, that is abandoned.

@@ -101,9 +101,6 @@ class Server::Impl {
   Clock& clock;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<Pool> pool;
-  // What fibers leave to others, with a thread of its own: those of the pool may all be waiting for
-  // that very thing.
-  std::unique_ptr<Pool> elsewhere;
   std::unique_ptr<WorkerThreads> threads;
   std::unique_ptr<StreamDesk> desk;
   std::unique_ptr<Service> service;
@@ -137,8 +134,6 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   }
   SKEIN_ASSIGN(listener, Listener::open(options));
   pool = std::make_unique<Pool>(options.threads, options.max_queued_requests);
-  elsewhere = std::make_unique<Pool>(1, 0);
-  listener->set_elsewhere([this](Fibers::Work work) { elsewhere->submit_always(std::move(work)); });
   threads = parts.make_thread ? std::make_unique<WorkerThreads>(std::move(parts.make_thread))
                               : std::make_unique<WorkerThreads>();
   desk = std::make_unique<StreamDesk>(*pool, *listener);
@@ -163,8 +158,7 @@ Result<void> Server::Impl::start(Store& store, Parts parts) {
   for (const RouteSet& set : routes->sets()) metrics.add_routes(set);
 
   front = std::make_unique<Front>(Front::Parts{*service, *routes, keys, *pool, *threads, *desk,
-                                               *listener, metrics, audit.get(), options, log,
-                                               store_is_brief(service->settings())});
+                                               *listener, metrics, audit.get(), options, log});
   if (parts.background) background = std::make_unique<Background>(*service);
   housekeeper = std::jthread([this](const std::stop_token& stop) {
     while (pause_for(kRefreshKeys, stop)) {
@@ -218,7 +212,6 @@ void Server::Impl::stop() {
   listener->stop();
   threads.reset();
   pool->stop();
-  elsewhere->stop();
   housekeeper = {};
   say("stopped");
 }

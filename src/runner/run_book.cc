@@ -380,28 +380,6 @@ Result<void> RunBook::finish(Writes& store, const Run& run, LeaseToken token, bo
   return {};
 }
 
-Result<std::vector<RecordWrite>> RunBook::ended_writes(const Run& run) const {
-  SKEIN_ASSIGN(RecordWrite record, new_run_write(run));
-  std::vector<RecordWrite> writes{std::move(record)};
-  SKEIN_TRY(add_end_writes(run, writes));
-  return writes;
-}
-
-Result<void> RunBook::put_ended(Writes& store, const Run& run, LeaseToken token) const {
-  SKEIN_ASSIGN(std::vector<RecordWrite> writes, ended_writes(run));
-  fence_all(writes, run.thread, token);
-  SKEIN_TRY(store.write(writes));
-  return {};
-}
-
-Result<void> RunBook::take_back_ended(Writes& store, const Run& run, LeaseToken token) const {
-  SKEIN_ASSIGN(std::vector<RecordWrite> writes, ended_writes(run));
-  for (RecordWrite& write : writes) write = delete_record(write.collection, write.key);
-  fence_all(writes, run.thread, token);
-  SKEIN_TRY(store.write(writes));
-  return {};
-}
-
 Result<void> RunBook::finish_unfenced(const Run& run) {
   SKEIN_ASSIGN(const std::vector<RecordWrite> writes, finish_writes(run, true));
   SKEIN_TRY(store_.write(writes));

@@ -112,10 +112,6 @@ class RunBook {
   // The end, or a question; with the usage. `heard`: the request to stop it goes. Otherwise there
   // must be none: kConflict.
   Result<void> finish(Writes& store, const Run& run, LeaseToken token, bool heard) const;
-  // From nothing to the end. kConflict: another run has its id.
-  Result<void> put_ended(Writes& store, const Run& run, LeaseToken token) const;
-  // Undoes that.
-  Result<void> take_back_ended(Writes& store, const Run& run, LeaseToken token) const;
   // The same as finish() for a thread that is gone, with its leases.
   Result<void> finish_unfenced(const Run& run);
   // A record that is there. kConflict: it was deleted, or changed, meanwhile.
@@ -148,7 +144,6 @@ class RunBook {
                         std::chrono::milliseconds promise) const;
   Result<void> add_end_writes(const Run& run, std::vector<RecordWrite>& writes) const;
   // Those of a run that is written when it has ended.
-  Result<std::vector<RecordWrite>> ended_writes(const Run& run) const;
   Result<std::vector<RecordWrite>> finish_writes(const Run& run, bool heard) const;
 
   Store& store_;

@@ -31,10 +31,6 @@ class RunWork {
   // does nothing else.
   Result<RunOutcome> only_roll_back(const std::vector<std::string>& roll_back);
 
-  // The whole of it with one flush, lease included; run_at_once.cc. Without a turn. Nothing: that
-  // was not possible, and nothing was written.
-  std::optional<RunOutcome> run_at_once(const RunRequest& request, const Opening& opening);
-
  private:
   // What the engine came to.
   struct Response {
@@ -108,11 +104,6 @@ class RunWork {
   Result<std::optional<RunQuestion>> use_tools(const EngineTurn& turn);
   Result<void> call_and_store(const std::vector<ToolCall>& calls);
   Result<void> store_result(const ToolCall& call, ToolResult result);
-
-  // --- All at once ---
-  std::optional<EngineTurn> answer_at_once(const RunRequest& request, const Event& input);
-  Result<std::vector<EngineMessage>> conversation_with(const Event& input);
-  bool put_at_once(Writes& in, const Opening& opening, std::vector<Append> appends);
 
   // --- Ends; run_close.cc from say() on ---
   Result<RunOutcome> end(Result<Response> response);

@@ -36,11 +36,6 @@ RunnerOptions with_defaults(RunnerOptions options) {
   return options;
 }
 
-bool wants_nothing_but_start(const RunCallbacks& wanted) {
-  return !wanted.on_thinking && !wanted.on_text && !wanted.on_narration && !wanted.on_tool &&
-         !wanted.on_tool_result && !wanted.on_question && !wanted.on_response && !wanted.on_error;
-}
-
 }  // namespace
 
 class Runner::Impl {
@@ -67,11 +62,9 @@ class Runner::Impl {
     std::vector<std::string> roll_back{};
     std::optional<Opening> opening{};
     std::optional<Turn> turn{};
-    bool at_once = false;  // it does not ask for its turn yet
   };
 
-  // `at_once`: whether it may be that.
-  Result<Accepted> accept(const RunRequest& request, bool at_once);
+  Result<Accepted> accept(const RunRequest& request);
   Result<Accepted> accept_resume(std::string_view run_id, const RunAnswer& answer);
   Result<RunOutcome> work(Accepted accepted, const RunCallbacks& callbacks,
                           const std::stop_token& stop);
@@ -168,7 +161,7 @@ void Runner::Impl::let_go(const LiveRun& run) {
   if (closing_) changed_.notify_all();
 }
 
-Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, bool at_once) {
+Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
   SKEIN_TRY(check_request(request));
   SKEIN_TRY(parts_.agents.check(request.agent_id));
   SKEIN_ASSIGN(const Manifest thread, thread_for(parts_.store, request));
@@ -196,8 +189,6 @@ Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request, b
                     .request = request,
                     .roll_back = std::move(stopped)};
   prepare_opening(accepted, thread, open);
-  accepted.at_once = at_once && accepted.opening && turns_.is_free(thread.id);
-  if (accepted.at_once) return accepted;
   SKEIN_TRY(join_queue(accepted, false));
   if (stops_others(request.multitask) && !accepted.turn) settle_with_others(*accepted.live);
   return accepted;
@@ -297,13 +288,6 @@ Result<RunOutcome> Runner::Impl::work(Accepted accepted, const RunCallbacks& giv
   }
   Result<RunOutcome> outcome = [&]() -> Result<RunOutcome> {
     const std::stop_callback stop_by_caller(stop, [&] { live.stop(StopReason::kUser); });
-    if (accepted.at_once) {
-      RunWork work(parts_, live, callbacks, accepted.run, {});
-      if (auto done = work.run_at_once(accepted.request, *accepted.opening)) {
-        return std::move(*done);
-      }
-      SKEIN_TRY(join_queue(accepted, false));
-    }
     if (!accepted.turn) accepted.turn = live.wait_for_turn();
     if (!accepted.turn) return end_waiting(accepted, callbacks);
     RunWork work(parts_, live, callbacks, accepted.run, std::move(*accepted.turn));
@@ -422,13 +406,12 @@ Runner::~Runner() = default;
 
 Result<RunOutcome> Runner::execute(const RunRequest& request, const RunCallbacks& callbacks,
                                    std::stop_token stop) {
-  const bool at_once = request.at_once && wants_nothing_but_start(callbacks);
-  SKEIN_ASSIGN(auto accepted, impl_->accept(request, at_once));
+  SKEIN_ASSIGN(auto accepted, impl_->accept(request));
   return impl_->work(std::move(accepted), callbacks, stop);
 }
 
 Result<Run> Runner::start(const RunRequest& request, RunCallbacks callbacks) {
-  SKEIN_ASSIGN(auto accepted, impl_->accept(request, false));
+  SKEIN_ASSIGN(auto accepted, impl_->accept(request));
   return impl_->start(std::move(accepted), std::move(callbacks));
 }
 

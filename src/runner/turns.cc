@@ -28,11 +28,6 @@ Result<Lease> Turns::take(Writes& store, ThreadId thread) const {
   return store.lease(thread, holder_name(), ttl_, std::nullopt);
 }
 
-bool Turns::is_free(ThreadId thread) const {
-  const std::lock_guard lock(mutex_);
-  return !queues_.contains(thread);
-}
-
 Result<std::optional<LeaseToken>> Turns::take_lease(ThreadId thread, Opening* opening) {
   auto lease = ask_for_lease(thread, opening);
   if (!lease && lease.error().code == ErrorCode::kBusy) {

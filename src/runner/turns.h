@@ -37,8 +37,6 @@ class Turns {
   // Lets the next one in; the lease is given back before, unless it is not held any more.
   void leave(LiveRun& run, std::optional<LeaseToken> held);
 
-  // Whether no run of this process has the turn, or waits for it.
-  bool is_free(ThreadId thread) const;
   // The lease alone, with other writes; kBusy: somebody holds it.
   Result<Lease> take(Writes& store, ThreadId thread) const;
 

@@ -68,6 +68,24 @@ TEST_P(AppendStream, ARefusedLineSaysWhyAndStopsNothing) {
   EXPECT_THAT(workspace_.texts(id), ElementsAre("a", "b", "last line"));
 }
 
+TEST_P(AppendStream, TheSeqOfALineIsThePositionThatItMustGet) {
+  const std::string id = workspace_.create();
+  const Ran ran =
+      workspace_.run({"thread", "append", id, "--jsonl"}, R"({"seq":1,"text":"first"})"
+                                                          "\n"
+                                                          R"({"seq":7,"text":"not the next"})"
+                                                          "\n"
+                                                          R"({"seq":2,"text":"second"})"
+                                                          "\n");
+  EXPECT_EQ(ran.code, 1) << ran;
+  const auto answers = ran.json_lines();
+  ASSERT_EQ(answers.size(), 3u);
+  EXPECT_EQ(answers[0].at("seq").as_int64(), 1);
+  EXPECT_EQ(answers[1].at("error").at("code").as_string(), "conflict");
+  EXPECT_EQ(answers[2].at("seq").as_int64(), 2);
+  EXPECT_THAT(workspace_.texts(id), ElementsAre("first", "second"));
+}
+
 TEST_P(AppendStream, ALineThatWasCutOffIsRefused) {
   const std::string id = workspace_.create();
   const Ran ran =

@@ -113,8 +113,7 @@ Result<PreparedAgent> ScriptedAgents::prepare(const RunScope& scope) {
   const auto found = agents_.find(scope.agent_id);
   if (found == agents_.end()) return fail(ErrorCode::kNotFound, "no agent " + scope.agent_id);
   PreparedAgent agent;
-  agent.engine = std::make_shared<ScriptedEngine>(found->second.run, found->second.is_agent,
-                                                  found->second.at_once);
+  agent.engine = std::make_shared<ScriptedEngine>(found->second.run, found->second.is_agent);
   agent.fast_model = found->second.fast_model;
   agent.limits = found->second.limits;
   if (!found->second.tools.empty()) {

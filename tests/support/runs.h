@@ -34,12 +34,11 @@ class Log {
 class ScriptedEngine final : public Engine {
  public:
   using Run = std::function<Result<EngineTurn>(const EngineRequest&, EngineSink&, std::stop_token)>;
-  explicit ScriptedEngine(Run run, bool is_agent = false, bool at_once = false)
-      : run_(std::move(run)), is_agent_(is_agent), at_once_(at_once) {}
+  explicit ScriptedEngine(Run run, bool is_agent = false)
+      : run_(std::move(run)), is_agent_(is_agent) {}
 
   std::string_view name() const override { return "scripted"; }
   bool is_agent() const override { return is_agent_; }
-  bool answers_at_once(const Json& /*options*/) const override { return at_once_; }
   Result<EngineTurn> run(const EngineRequest& request, EngineSink& sink,
                          std::stop_token stop) override {
     return run_(request, sink, stop);
@@ -48,7 +47,6 @@ class ScriptedEngine final : public Engine {
  private:
   const Run run_;
   const bool is_agent_;
-  const bool at_once_;
 };
 
 // Answers "re: " and the newest message of the user, in pieces.
@@ -85,7 +83,6 @@ class ScriptedAgents final : public AgentSource {
   struct Agent {
     ScriptedEngine::Run run = answer_newest;
     bool is_agent = false;
-    bool at_once = false;
     std::string fast_model{};
     std::vector<ScriptedTools::Tool> tools{};
     RunLimits limits{};

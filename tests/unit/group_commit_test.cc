@@ -24,7 +24,6 @@ TEST(GroupCommit, ExecutesEveryRequestOnceAndNeverTwoBatchesAtATime) {
     for (GroupCommit::Request* request : batch.gather())
       ++static_cast<Numbered*>(request)->executed;
     inside.fetch_sub(1);
-    return true;
   });
   std::atomic<int> wrong{0};
   {
@@ -49,10 +48,9 @@ TEST(GroupCommit, TakesWhatWaitsTogetherUpToItsLimits) {
   std::latch others_wait(1);
   GroupCommit group({.items = 3, .bytes = 1000}, [&](GroupCommit::Batch& batch) {
     sizes.push_back(batch.gather().size());
-    if (sizes.size() > 1) return true;
+    if (sizes.size() > 1) return;
     first_is_inside.count_down();
     others_wait.wait();
-    return true;
   });
   std::jthread first([&] {
     Numbered request;
@@ -86,7 +84,6 @@ TEST(GroupCommit, LetsThoseWhoComeWhileItWorksTakePart) {
       EXPECT_TRUE(batch.next().empty());
     }
     for (GroupCommit::Request* request : batch.all()) ++static_cast<Numbered*>(request)->executed;
-    return true;
   });
   std::atomic<int> executed{0};
   const auto submit = [&] {
@@ -106,181 +103,20 @@ TEST(GroupCommit, LetsThoseWhoComeWhileItWorksTakePart) {
   EXPECT_EQ(executed, 6);
 }
 
-// A thread with fibers, as the server has one.
-class FiberThread {
- public:
-  FiberThread()
-      : fibers_({.wake = [this] { ++woken_; },
-                 .elsewhere = [this](Fibers::Work work) { elsewhere_.emplace_back(work); }}) {}
-
-  void start(Fibers::Work work) {
-    EXPECT_TRUE(fibers_.start(std::move(work), [this] { ++over_; }));
-  }
-  void settle() { fibers_.settle(); }
-  void tick() { fibers_.tick(); }
-  // Until all are over.
-  void run() {
-    while (fibers_.size() > 0) {
-      if (!fibers_.settle()) std::this_thread::yield();
-    }
-  }
-  int over() const { return over_; }
-  int woken() const { return woken_; }
-  std::size_t led_elsewhere() const { return elsewhere_.size(); }
-
- private:
-  std::atomic<int> woken_{0};
-  int over_ = 0;
-  Fibers fibers_;
-  std::vector<std::jthread> elsewhere_;
-};
-
-TEST(GroupCommit, MakesOneBatchOfAllFibersOfAThread) {
-  std::vector<std::size_t> sizes;
-  GroupCommit group({}, [&](GroupCommit::Batch& batch) {
-    EXPECT_FALSE(batch.may_wait());
-    sizes.push_back(batch.next().size());
-    return true;
-  });
-  FiberThread thread;
-  for (int i = 0; i < 5; ++i) {
-    thread.start([&] {
-      Numbered twice[2];
-      group.submit(twice[0]);
-      group.submit(twice[1]);
-    });
-  }
-  EXPECT_TRUE(sizes.empty()) << "others may still come";
-  thread.run();
-  EXPECT_THAT(sizes, testing::ElementsAre(5, 5));
-  EXPECT_EQ(thread.over(), 5);
-  EXPECT_EQ(thread.led_elsewhere(), 0U);
-}
-
-TEST(GroupCommit, IsLedElsewhereWhereItWouldHaveToWait) {
-  const auto own = std::this_thread::get_id();
-  int refused = 0;
-  int executed = 0;
-  GroupCommit group({}, [&](GroupCommit::Batch& batch) {
-    if (!batch.may_wait()) {
-      ++refused;
-      return false;
-    }
-    EXPECT_NE(std::this_thread::get_id(), own);
-    executed += static_cast<int>(batch.gather().size());
-    return true;
-  });
-  FiberThread thread;
-  for (int i = 0; i < 3; ++i) {
-    thread.start([&] {
-      Numbered request;
-      group.submit(request);
-    });
-  }
-  thread.run();
-  EXPECT_EQ(refused, 1);
-  EXPECT_EQ(executed, 3);
-  EXPECT_EQ(thread.over(), 3);
-  EXPECT_GT(thread.woken(), 0);
-}
-
-TEST(GroupCommit, IsLedElsewhereWhileItIsSlow) {
-  bool slow = true;
-  std::vector<bool> waited;
-  GroupCommit group({}, [&](GroupCommit::Batch& batch) {
-    waited.push_back(batch.may_wait());
-    if (slow) std::this_thread::sleep_for(std::chrono::milliseconds(3));
-    batch.next();
-    return true;
-  });
-  const auto submit_some = [&](int times) {
-    FiberThread thread;
-    thread.start([&] {
-      for (int i = 0; i < times; ++i) {
-        Numbered request;
-        group.submit(request);
-      }
-    });
-    thread.run();
-  };
-  submit_some(1);
-  EXPECT_FALSE(waited.back()) << "one slow batch is no reason";
-  submit_some(20);
-  EXPECT_TRUE(waited.back());
-  slow = false;
-  submit_some(200);
-  EXPECT_FALSE(waited.back()) << "it is quick again";
-}
-
-TEST(GroupCommit, ServesThreadsAndFibersTogether) {
-  std::atomic<int> executed{0};
-  GroupCommit group({}, [&](GroupCommit::Batch& batch) {
-    for (GroupCommit::Request* request : batch.gather()) {
-      ++static_cast<Numbered*>(request)->executed;
-      ++executed;
-    }
-    return true;
-  });
-  std::atomic<int> wrong{0};
-  const auto submit_many = [&] {
-    for (int n = 0; n < 300; ++n) {
-      Numbered request;
-      group.submit(request);
-      if (request.executed != 1) ++wrong;
-    }
-  };
-  FiberThread thread;
-  std::vector<std::jthread> threads;
-  for (int i = 0; i < 4; ++i) threads.emplace_back(submit_many);
-  for (int i = 0; i < 4; ++i) thread.start(submit_many);
-  thread.run();
-  threads.clear();
-  EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(executed, 8 * 300);
-  EXPECT_EQ(thread.over(), 4);
-}
-
-TEST(GroupCommit, LetsFibersGoOnOnceThatAreFinishedBeforeTheyWait) {
-  constexpr int kFibers = 50'000;
-  GroupCommit group({}, [](GroupCommit::Batch& batch) {
-    batch.next();
-    return true;
-  });
-  FiberThread thread;
-  std::jthread other([&](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      Numbered request;
-      group.submit(request);
-    }
-  });
-  for (int i = 0; i < kFibers; ++i) {
-    thread.start([&] {
-      Numbered request;
-      group.submit(request);
-    });
-    thread.run();
-  }
-  other = {};
-  thread.settle();  // nobody is left to go on
-  EXPECT_EQ(thread.over(), kFibers);
-}
-
 // Cannot take any until it is let.
 class Stuck {
  public:
-  bool execute(GroupCommit::Batch& batch) {
-    if (!batch.may_wait()) return false;
+  void execute(GroupCommit::Batch& batch) {
     go_.wait();
     for (GroupCommit::Request* request : batch.gather())
       ++static_cast<Numbered*>(request)->executed;
-    return true;
   }
   void go() { go_.count_down(); }
 
   std::atomic<int> done{0};
   std::atomic<int> refused{0};
   GroupCommit group{{.patience = std::chrono::milliseconds(50)},
-                    [this](GroupCommit::Batch& batch) { return execute(batch); }};
+                    [this](GroupCommit::Batch& batch) { execute(batch); }};
 
   void submit() {
     Numbered request;
@@ -305,22 +141,6 @@ TEST(GroupCommit, RefusesAllButTheFirstWhenItCannotBegin) {
   EXPECT_EQ(stuck.done, 1);
   stuck.submit();
   EXPECT_EQ(stuck.done, 2);
-}
-
-TEST(GroupCommit, RefusesFibersToo) {
-  Stuck stuck;
-  FiberThread thread;
-  for (int i = 0; i < 3; ++i) thread.start([&] { stuck.submit(); });
-  while (stuck.refused < 2) {
-    thread.tick();
-    thread.settle();
-    std::this_thread::yield();
-  }
-  thread.start([&] { stuck.submit(); });
-  EXPECT_EQ(stuck.refused, 3);
-  stuck.go();
-  thread.run();
-  EXPECT_EQ(stuck.done, 1);
 }
 
 }  // namespace

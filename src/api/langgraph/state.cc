@@ -257,18 +257,6 @@ Result<StateView> StateCache::current(const Manifest& manifest) {
   return view;
 }
 
-bool StateCache::is_at_hand(const Manifest& manifest) {
-  constexpr std::size_t kLittle = std::size_t{64} << 10;
-  constexpr Seq kFew = 16;
-  if (manifest.last_seq == 0) return true;
-  Shard& shard = shards_[std::hash<ThreadId>{}(manifest.id) % kShards];
-  const std::scoped_lock lock(shard.mutex);
-  const auto found = shard.entries.find(manifest.id);
-  return found != shard.entries.end() && found->second.version == manifest.version &&
-         found->second.state.bytes() <= kLittle &&
-         found->second.state.head() + kFew >= manifest.last_seq;
-}
-
 // Its messages are there twice: one by one, and as one text.
 void StateCache::charge(Shard& shard, Entry& entry) {
   const std::size_t bytes = 2 * entry.state.bytes();

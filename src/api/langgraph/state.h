@@ -130,8 +130,6 @@ class StateCache {
   explicit StateCache(Store& store) : store_(store) {}
 
   Result<StateView> current(const Manifest& manifest);
-  // Whether current() has little to read for it, and little to show.
-  bool is_at_hand(const Manifest& manifest);
 
  private:
   struct Entry {

@@ -166,11 +166,6 @@ class EchoEngine : public Engine {
  public:
   std::string_view name() const override { return "echo"; }
   bool is_agent() const override { return false; }
-  bool answers_at_once(const Json& json) const override {
-    std::vector<FieldProblem> problems;
-    const EchoOptions options = parse_options(json, "options", problems);
-    return options.delay == Milliseconds(0) && options.repeat == 1;
-  }
 
   Result<EngineTurn> run(const EngineRequest& request, EngineSink& sink,
                          std::stop_token stop) override {

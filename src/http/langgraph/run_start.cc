@@ -38,12 +38,6 @@ constexpr const char* kBusy =
     "Thread is already running a task. Wait for it to finish or choose a different multitask "
     "strategy.";
 
-constexpr const char* kNotBrief = "not_brief";
-
-tl::unexpected<Problem> not_brief() {
-  return refuse(503, kNotBrief, "others must not wait for this run");
-}
-
 bool is_given(const std::string& json) {
   return json != "null" && json != "[]" && json != "{}" && json != "\"\"";
 }
@@ -271,8 +265,8 @@ struct Order {
 };
 
 // A run is over for its clients when its record says so, which is a moment before it lets go of the
-// thread: whoever was told of the end is not refused for that, if he may wait.
-tl::expected<Run, Problem> unless_busy(LangGraph& graph, const Order& order, bool may_wait,
+// thread: a client that was told of the end is not refused for that.
+tl::expected<Run, Problem> unless_busy(LangGraph& graph, const Order& order,
                                        const std::function<Result<Run>()>& go) {
   using namespace std::chrono_literals;
   Service& service = graph.service;
@@ -285,7 +279,6 @@ tl::expected<Run, Problem> unless_busy(LangGraph& graph, const Order& order, boo
     if (!rejected || order.asking) return tl::unexpected(Problem(std::move(run).error()));
     SKEIN_ASSIGN(const bool busy,
                  is_busy(service.store(), service.clock(), thread_of(order.request)));
-    if (!may_wait) return not_brief();
     if (busy || std::chrono::steady_clock::now() > until) return refuse(422, "busy", kBusy);
     pause_for(1ms, {});
   }
@@ -326,13 +319,6 @@ Result<void> read_request(const JsonFields& body, RunRequest& request) {
   return {};
 }
 
-// An answer to what is said, by an agent that has it at once.
-bool asks_for_little(LangGraph& graph, const JsonFields& body, const std::string& agent) {
-  const std::string multitask = member(body, "multitask_strategy");
-  return (multitask == "null" || multitask == "\"reject\"") && member(body, "command") == "null" &&
-         graph.service.agents().answers_at_once(agent);
-}
-
 tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request,
                                         const std::optional<std::string>& thread_id,
                                         std::string_view json) {
@@ -341,7 +327,6 @@ tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request
   const std::string assistant = json_to_string(member(body, "assistant_id")).value_or("");
   const auto agent = find_agent(graph, request.caller, assistant);
   if (!agent) return tl::unexpected(no_assistant(assistant));
-  if (request.brief && !(thread_id && asks_for_little(graph, body, *agent))) return not_brief();
 
   Order order;
   StartedRun& started = order.started;
@@ -350,7 +335,6 @@ tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request
   started.cancel_on_disconnect = member(body, "on_disconnect") == "\"cancel\"";
   RunRequest& wanted = order.request;
   wanted.agent_id = *agent;
-  wanted.at_once = request.brief;
   SKEIN_TRY(read_request(body, wanted));
   auto modes = read_modes(body);
   if (!modes) return tl::unexpected(modes.error());
@@ -362,7 +346,6 @@ tl::expected<Order, Problem> read_order(LangGraph& graph, const Request& request
     auto found = thread_for(graph, request, *thread_id, *agent, body);
     if (!found) return tl::unexpected(found.error());
     manifest = std::move(*found);
-    if (request.brief && !graph.states.is_at_hand(manifest)) return not_brief();
     wanted.thread_id = manifest.id.str();
     started.thread_id = client_id(manifest);
   } else if (!started.keeps) {
@@ -409,15 +392,13 @@ std::vector<std::string> modes_of(const Run& run) {
   return kwargs.take_strings("stream_mode").value_or(std::vector<std::string>{"values"});
 }
 
-bool is_not_brief(const Problem& problem) { return problem.code == kNotBrief; }
-
 tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
                                             const std::optional<std::string>& thread_id,
                                             std::string_view body) {
   auto order = read_order(graph, request, thread_id, body);
   if (!order) return tl::unexpected(order.error());
   Runner& runner = graph.service.runner();
-  auto run = unless_busy(graph, *order, true, [&] {
+  auto run = unless_busy(graph, *order, [&] {
     return order->asking ? runner.start_resume(*order->asking, order->answer)
                          : runner.start(order->request);
   });
@@ -431,8 +412,7 @@ tl::expected<StartedRun, Problem> finish_run(LangGraph& graph, const Request& re
                                              std::string_view body) {
   auto order = read_order(graph, request, thread_id, body);
   if (!order) return tl::unexpected(order.error());
-  auto run = unless_busy(graph, *order, !request.brief,
-                         [&] { return execute(graph, *order, request.gone); });
+  auto run = unless_busy(graph, *order, [&] { return execute(graph, *order, request.gone); });
   if (!run) return tl::unexpected(run.error());
   return with_run(std::move(order->started), std::move(*run));
 }

@@ -24,9 +24,8 @@ struct StartedRun {
 tl::expected<StartedRun, Problem> start_run(LangGraph& graph, const Request& request,
                                             const std::optional<std::string>& thread_id,
                                             std::string_view body);
-// The same, and returns when the run has ended, whatever became of it. For a `lasting` route. Of a
-// brief request only runs that are over at once; otherwise nothing was written, and the problem is
-// is_not_brief().
+// The same, and returns when the run has ended, whatever became of it. For a route
+// with a thread of its own.
 tl::expected<StartedRun, Problem> finish_run(LangGraph& graph, const Request& request,
                                              const std::optional<std::string>& thread_id,
                                              std::string_view body);
@@ -35,8 +34,6 @@ tl::expected<StartedRun, Problem> finish_run(LangGraph& graph, const Request& re
 tl::expected<Json, Problem> run_kwargs(const JsonFields& body);
 // The stream modes that a run was started with.
 std::vector<std::string> modes_of(const Run& run);
-
-bool is_not_brief(const Problem& problem);
 
 extern const char* const kRunBody;
 

@@ -84,7 +84,6 @@ Reply wait(const Shared& shared, const Request& request) {
   const auto thread = thread_parameter(request);
   if (!thread) shared->temporary.sweep();
   auto ended = finish_run(*shared, request, thread, request.body);
-  if (!ended && is_not_brief(ended.error())) return done_elsewhere();
   if (!ended) return tl::unexpected(ended.error());
   SKEIN_ASSIGN(auto json, outcome_json(*shared, ended->run));
   if (ended->temporary && !ended->keeps) shared->temporary.delivered(ended->run.thread);
@@ -318,8 +317,7 @@ void add_run_routes(const Shared& shared, std::vector<Route>& routes) {
     Route& waits = add("POST", path + "/wait", "lgWaitRun" + ending, "Runs to the end" + where,
                        Access::kWrite, AgentOf::kHandler, with(wait));
     waits.body = BodySpec{kRunBody};
-    waits.lasting = true;
-    waits.brief = !stateless;
+    waits.runs_on = RunsOn::kOwnThread;
     Route& streams =
         add("POST", path + "/stream", "lgStreamRun" + ending, "Runs, and tells" + where,
             Access::kWrite, AgentOf::kHandler, with(stream));

@@ -210,14 +210,6 @@ Result<Page> find_page(LangGraph& graph, const Request& request, const Search& s
   return page;
 }
 
-// Whether the store finds a page by itself, without passing over many threads, and little is made
-// of it.
-bool is_brief(const Search& search) {
-  constexpr std::uint64_t kFew = 100;
-  return search.store_can() && search.query.metadata.empty() && search.extract.empty() &&
-         search.offset + search.limit <= kFew;
-}
-
 Result<std::string> found_json(LangGraph& graph, const Manifest& manifest, bool busy,
                                const Search& search) {
   if (search.extract.empty()) return thread_json(graph, manifest, busy, search.select);
@@ -230,13 +222,8 @@ Result<std::string> found_json(LangGraph& graph, const Manifest& manifest, bool 
 
 Reply search_threads(LangGraph& graph, const Request& request) {
   SKEIN_ASSIGN(const Search search, read_search(graph, request));
-  if (request.brief && !is_brief(search)) return done_elsewhere();
   SKEIN_ASSIGN(const auto busy, busy_threads(graph.service.store(), graph.service.clock()));
   SKEIN_ASSIGN(const Page page, find_page(graph, request, search, busy));
-  const auto at_hand = [&](const Manifest& manifest) { return graph.states.is_at_hand(manifest); };
-  if (request.brief && !std::all_of(page.threads.begin(), page.threads.end(), at_hand)) {
-    return done_elsewhere();
-  }
   std::vector<std::string> threads;
   for (const Manifest& manifest : page.threads) {
     SKEIN_ASSIGN(auto json, found_json(graph, manifest, busy.contains(manifest.id), search));
@@ -278,7 +265,6 @@ void add_search_routes(const Shared& shared, std::vector<Route>& routes) {
       [shared](Service&, Request& request) { return search_threads(*shared, request); }));
   routes.back().agent = AgentOf::kHandler;
   routes.back().body = BodySpec{kSearchBody};
-  routes.back().brief = true;
   routes.push_back(make_route(
       "POST", "/threads/count", "lgCountThreads", "threads", "How many match", Access::kRead,
       [shared](Service&, Request& request) { return count_threads(*shared, request); }));

@@ -142,9 +142,6 @@ Reply update_state(LangGraph& graph, const Request& request) {
     SKEIN_ASSIGN(at, read_checkpoint(member(body, "checkpoint")));
   }
   if (at && !is_there(manifest, *at)) return tl::unexpected(no_checkpoint(manifest, *at));
-  // Whether messages that are named are there already is seen by reading all of them.
-  const bool names = request.body.find("\"id\"") != std::string::npos;
-  if (request.brief && names && !graph.states.is_at_hand(manifest)) return done_elsewhere();
   SKEIN_ASSIGN(auto plan,
                langgraph::plan_update(service.store(), manifest, at, member(body, "values")));
   const auto told = [id = client_id(manifest)](Seq seq) {
@@ -163,7 +160,7 @@ Reply update_state(LangGraph& graph, const Request& request) {
     }
     plan.events.push_back(return_to(*at));
   }
-  if (request.brief || plan.made_for) {
+  if (plan.made_for) {
     SKEIN_ASSIGN(const Seq last,
                  langgraph::write_plan(service.store(), service.threads(), manifest, plan));
     return json_response(told(last));
@@ -322,7 +319,6 @@ void add_state_routes(const Shared& shared, std::vector<Route>& routes) {
       add("POST", "/state", "lgUpdateState", "Writes values into a thread", Access::kWrite,
           [shared](Service&, Request& request) { return update_state(*shared, request); });
   update.body = BodySpec{kUpdateBody};
-  update.brief = true;
   add("POST", "/state/checkpoint", "lgGetStateAt", "The state at a checkpoint", Access::kRead,
       [shared](Service&, Request& request) -> Reply {
         SKEIN_ASSIGN(const auto at, read_checkpoint(member(request.body, "checkpoint")));

@@ -218,7 +218,6 @@ void add_thread_routes(const Shared& shared, std::vector<Route>& routes) {
                     [shared](Service&, Request& request) { return create(*shared, request); });
   made.agent = AgentOf::kHandler;
   made.body = BodySpec{kCreateBody};
-  made.brief = true;
   add("GET", one, "lgGetThread", "One thread with its values", Access::kRead,
       [shared](Service&, Request& request) -> Reply {
         SKEIN_ASSIGN(auto json, thread_json(*shared, *request.thread));

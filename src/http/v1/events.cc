@@ -1,3 +1,4 @@
+#include "api/append_lines.h"
 #include "api/event_page.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
@@ -78,15 +79,6 @@ ThreadId thread_of(const Request& request) {
   return request.thread ? request.thread->id : *request.thread_id;
 }
 
-// What an event in a body asks for. A "seq" in it is the position that it must get.
-Result<Append> append_in(ThreadId thread, RawJson json, std::optional<LeaseToken> fence) {
-  SKEIN_ASSIGN(Event event, parse_event(json));
-  Append append{.thread = thread, .event = std::move(event), .fence = fence, .expect_seq = {}};
-  if (append.event.seq > 0) append.expect_seq = append.event.seq;
-  append.event.seq = 0;
-  return append;
-}
-
 Outcome<std::optional<LeaseToken>> fence_of(const Request& request) {
   SKEIN_ASSIGN_OR_REFUSE(const auto fence, request.query_number("fence", 1, kLastSeq - 1));
   return std::optional<LeaseToken>(fence);
@@ -107,7 +99,7 @@ Reply pump(Service& service, std::vector<Append> appends,
 Reply append_event(Service& service, Request& request) {
   const ThreadId thread = thread_of(request);
   SKEIN_ASSIGN_OR_REFUSE(const auto fence, fence_of(request));
-  SKEIN_ASSIGN_OR_REFUSE(Append append, append_in(thread, trim_json(request.body), fence));
+  SKEIN_ASSIGN_OR_REFUSE(Append append, append_of(thread, trim_json(request.body), fence));
   if (const auto key = request.header("Idempotency-Key")) {
     if (!append.event.key.empty() && append.event.key != *key) {
       return refuse(400, "invalid", "body.key and Idempotency-Key are two keys: give one");
@@ -133,7 +125,7 @@ Reply append_events(Service& service, Request& request) {
   // By place: those that are no events are answered without having been asked for.
   std::vector<std::optional<Error>> refused;
   for (const RawJson json : json_elements(events.text())) {
-    auto append = append_in(thread, json, fence);
+    auto append = append_of(thread, json, fence);
     refused.push_back(append ? std::nullopt : std::optional(append.error()));
     if (!append) continue;
     if (prefix && append->event.key.empty()) {
@@ -278,7 +270,7 @@ std::vector<Route> appending_routes() {
        .responses = {gives(201, "Its position.", named("Appended")),
                      gives(200, "The key was there already, with the same event.",
                            named("Appended"))},
-       .quick = true,
+       .runs_on = RunsOn::kIoThread,
        .handler = append_event},
       {.method = "POST",
        .path = "/v1/threads/{thread_id}/events/batch",

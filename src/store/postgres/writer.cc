@@ -45,21 +45,19 @@ Lane::Lane(const Settings& settings, std::function<void(std::size_t jobs)> commi
       listener_class_(listener_lock_class(settings)),
       entering_(settings),
       mark_(static_cast<std::int64_t>(random_ids().next() >> 1)),
-      group_({}, [this](GroupCommit::Batch& batch) { return execute(batch); }) {}
+      group_({}, [this](GroupCommit::Batch& batch) { execute(batch); }) {}
 
 Result<void> Lane::run(Job& job) {
   group_.submit(job);
   return std::move(job.outcome_);
 }
 
-bool Lane::execute(GroupCommit::Batch& batch) {
-  if (!batch.may_wait()) return false;
+void Lane::execute(GroupCommit::Batch& batch) {
   const auto requests = batch.gather();
   Jobs jobs;
   jobs.reserve(requests.size());
   for (GroupCommit::Request* request : requests) jobs.push_back(static_cast<Job*>(request));
   while (!jobs.empty()) jobs = settle(jobs);
-  return true;
 }
 
 Lane::Jobs Lane::settle(const Jobs& jobs) {

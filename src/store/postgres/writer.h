@@ -59,7 +59,7 @@ class Lane {
   using Jobs = std::vector<Job*>;
 
   // False: it may not wait, and the server is always waited for.
-  bool execute(GroupCommit::Batch& batch);
+  void execute(GroupCommit::Batch& batch);
   // Sets the outcome of each; returns those that want another transaction.
   Jobs settle(const Jobs& jobs);
   Result<void> transact(const Jobs& jobs, Jobs& again);

@@ -69,8 +69,7 @@ Writer::Writer(Database database, int lock_fd, KnownThreads& known, KnownRecords
       hooks_(std::move(hooks)),
       database_(std::move(database)),
       context_{.database = database_, .known = known_, .heads = {}, .last_g = 0},
-      group_({.patience = kPatience},
-             [this](GroupCommit::Batch& batch) { return execute(batch); }) {
+      group_({.patience = kPatience}, [this](GroupCommit::Batch& batch) { execute(batch); }) {
   sqlite3_wal_hook(database_.handle(), on_wal,
                    const_cast<std::function<void(std::int64_t)>*>(&hooks_.wal_grew));
 }
@@ -86,11 +85,10 @@ Result<void> Writer::run(Job& job) {
   return std::move(job.outcome_);
 }
 
-bool Writer::execute(GroupCommit::Batch& batch) {
+void Writer::execute(GroupCommit::Batch& batch) {
   std::vector<std::size_t> committed;  // jobs of each transaction
   {
-    const auto lock = lock_for(batch);
-    if (lock && !*lock) return false;
+    const auto lock = FileLock::acquire(lock_fd_, 0, LockMode::kExclusive);
     const Requests first = batch.next();
     const auto done = lock ? transact(first, [&] { return batch.next(); })
                            : Result<void>(tl::unexpected(lock.error()));
@@ -106,13 +104,6 @@ bool Writer::execute(GroupCommit::Batch& batch) {
   if (hooks_.committed) {
     for (const std::size_t jobs : committed) hooks_.committed(jobs);
   }
-  return true;
-}
-
-Result<std::optional<FileLock>> Writer::lock_for(const GroupCommit::Batch& batch) const {
-  if (!batch.may_wait()) return FileLock::try_acquire(lock_fd_, 0, LockMode::kExclusive);
-  SKEIN_ASSIGN(FileLock lock, FileLock::acquire(lock_fd_, 0, LockMode::kExclusive));
-  return lock;
 }
 
 Result<void> Writer::transact(Requests jobs, const std::function<Requests()>& more) {

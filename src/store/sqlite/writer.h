@@ -99,9 +99,8 @@ class Writer final : public JobRunner {
   using Requests = std::span<GroupCommit::Request* const>;
 
   // False: others write, and it may not wait for them.
-  bool execute(GroupCommit::Batch& batch);
+  void execute(GroupCommit::Batch& batch);
   // Nothing: somebody has it, and the batch may not wait.
-  Result<std::optional<FileLock>> lock_for(const GroupCommit::Batch& batch) const;
   // `more` is asked until it has none.
   Result<void> transact(Requests jobs, const std::function<Requests()>& more);
   Result<void> begin();
