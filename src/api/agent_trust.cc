@@ -64,7 +64,7 @@ Result<ExecutedFiles> executed_files(const AgentDefinition& agent, const std::st
   for (bool more = true; more; folder = folder.parent_path()) {
     for (const std::string_view name : kClaudeFiles) {
       ExecutedFiles settings;
-      add_executed_file(folder / name, workspace, settings);
+      SKEIN_TRY(add_executed_file(folder / name, workspace, settings));
       for (auto& [path, file] : settings) {
         file.is_claude_settings = true;
         files.insert_or_assign(path, file);
@@ -251,7 +251,9 @@ tl::unexpected<Error> not_determined(const AgentDefinition& agent, const Error& 
 }  // namespace
 
 bool needs_trust(const AgentDefinition& agent) {
-  return agent.engine != "echo" || !agent.capabilities.servers.empty();
+  const auto& builtin = agent.capabilities.builtin;
+  return agent.engine != "echo" || !agent.capabilities.servers.empty() ||
+         std::ranges::find(builtin, "ask_agent") != builtin.end();
 }
 
 Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
@@ -270,6 +272,12 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
   return definitions;
 }
 
+Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
+                                                  const std::string& workspace) {
+  ReadingBudget budget;
+  return agent_definitions(agent, workspace, budget);
+}
+
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent) {
   if (settings.trust == nullptr || !needs_trust(agent)) return {};
   if (settings.config_is_explicit && agent.file == settings.config_file->string()) return {};
@@ -277,8 +285,7 @@ Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& 
   const std::string& workspace = settings.trust->workspace();
   // First what costs nothing: an agent that nobody trusted does not choose what is read.
   SKEIN_TRY(settings.trust->check(own_definition(agent, workspace), what));
-  ReadingBudget budget;
-  SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, workspace, budget));
+  SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, workspace));
   for (const Definition& definition : definitions) {
     SKEIN_TRY(settings.trust->check(definition, what));
   }

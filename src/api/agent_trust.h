@@ -13,7 +13,8 @@
 
 namespace skein {
 
-// Whether the definition can do more than echo text: other engines and MCP servers need trust.
+// Whether the definition can do more than echo text: other engines, MCP servers, and asking other
+// agents need trust.
 bool needs_trust(const AgentDefinition& agent);
 
 // The definition itself ("agent:ID"), then every file inside the workspace that it executes
@@ -23,6 +24,9 @@ bool needs_trust(const AgentDefinition& agent);
 Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
                                                   const std::string& workspace,
                                                   ReadingBudget& budget);
+// Of one agent alone.
+Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
+                                                  const std::string& workspace);
 
 // Applies a change that the user agreed to. A file of the workspace from which Claude Code takes
 // hooks and servers stays trusted if it was trusted, or was not there: nothing in it can have come

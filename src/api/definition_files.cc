@@ -167,8 +167,7 @@ Result<void> trust_agent(Settings settings, std::string_view id) {
     settings.agents = std::move(config.agents);
   }
   SKEIN_ASSIGN(const AgentDefinition agent, workspace_agents(settings).get(id));
-  ReadingBudget budget;
-  SKEIN_ASSIGN(auto definitions, agent_definitions(agent, settings.trust->workspace(), budget));
+  SKEIN_ASSIGN(auto definitions, agent_definitions(agent, settings.trust->workspace()));
   std::erase_if(definitions,
                 [](const Definition& definition) { return definition.is_claude_settings; });
   if (definitions.empty()) return {};

@@ -30,6 +30,14 @@ tl::unexpected<Error> not_determined(std::string reason) {
   return fail(ErrorCode::kInvalid, std::move(reason));
 }
 
+// What the agent's program finds there is not what this process finds.
+Result<void> check_link(const fs::path& path) {
+  if (!differs_between_processes(path)) return {};
+  return not_determined(
+      fmt::format("names {}, a link into /proc, which leads elsewhere in each process; remove it",
+                  quote(path.string(), 200)));
+}
+
 class Finder {
  public:
   Finder(const std::string& workspace, ReadingBudget& budget)
@@ -43,6 +51,8 @@ class Finder {
       const fs::path folder = folders_[i];
       SKEIN_TRY(search(folder));
     }
+    // "lib/sub/.." is a name of "lib".
+    if (names_.has_dot()) named_.insert(folders_.begin(), folders_.end());
     for (const fs::path& folder : named_) SKEIN_TRY(add_what_is_executed_of(folder));
     return std::move(files_);
   }
@@ -66,7 +76,6 @@ class Finder {
         SKEIN_TRY(add_folder(folder));
       }
     }
-    if (names_.has_dot()) named_.insert(folders_.begin(), folders_.end());
     return {};
   }
 
@@ -109,6 +118,7 @@ class Finder {
   }
 
   Result<void> add_named(const fs::path& path, bool at_end) {
+    SKEIN_TRY(check_link(path));
     std::error_code error;
     const fs::path target = fs::canonical(path, error);
     if (error) return {};  // nothing to execute, so far
@@ -131,7 +141,9 @@ class Finder {
     for (const std::string& name : entries) {
       std::error_code error;
       const auto mode = fs::status(folder / name, error).permissions();
-      if (!error && (mode & fs::perms::owner_exec) != fs::perms::none) {
+      constexpr fs::perms kExecutable =
+          fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec;
+      if (!error && (mode & kExecutable) != fs::perms::none) {
         SKEIN_TRY(add_file(folder / name));
       }
     }
@@ -139,7 +151,7 @@ class Finder {
   }
 
   Result<void> add_file(const fs::path& file) {
-    add_executed_file(file, workspace_, files_);
+    SKEIN_TRY(add_executed_file(file, workspace_, files_));
     return check_count();
   }
 
@@ -187,7 +199,7 @@ Result<std::string> ReadingBudget::digest_of_file(const fs::path& file) {
     bytes_ += got;
     if (offset + got > kMostFileBytes || bytes_ > kMostBytes) {
       return not_determined(
-          fmt::format("names {}, which cannot be trusted as a program: a file may have {} bytes, "
+          fmt::format("names {}, which is too large to be checked: a file may have {} bytes, "
                       "and all files together {}",
                       quote(path), kMostFileBytes, kMostBytes));
     }
@@ -196,15 +208,18 @@ Result<std::string> ReadingBudget::digest_of_file(const fs::path& file) {
   }
 }
 
-void add_executed_file(const fs::path& file, const std::string& workspace, ExecutedFiles& files) {
+Result<void> add_executed_file(const fs::path& file, const std::string& workspace,
+                               ExecutedFiles& files) {
+  SKEIN_TRY(check_link(file));
   std::error_code error;
   const fs::path target = fs::canonical(file, error);
-  if (error || !fs::is_regular_file(target, error)) return;
+  if (error || !fs::is_regular_file(target, error)) return {};
   for (const fs::path& path : {file.lexically_normal(), target}) {
     if (!is_inside(path, workspace)) continue;
     files.emplace(path.lexically_relative(workspace).string(), ExecutedFile{.path = target});
-    return;
+    break;
   }
+  return {};
 }
 
 Result<ExecutedFiles> find_executed_files(const ExecutedText& text, const std::string& workspace,

@@ -49,8 +49,8 @@ Result<ExecutedFiles> find_executed_files(const ExecutedText& text, const std::s
                                           ReadingBudget& budget);
 
 // Adds a file under its own name, wherever it is a link to, if that name or the target is inside
-// the workspace.
-void add_executed_file(const std::filesystem::path& file, const std::string& workspace,
-                       ExecutedFiles& files);
+// the workspace. kInvalid, as a predicate: it is a link that leads elsewhere in each process.
+Result<void> add_executed_file(const std::filesystem::path& file, const std::string& workspace,
+                               ExecutedFiles& files);
 
 }  // namespace skein

@@ -27,8 +27,11 @@ Result<AgentDefinition> WorkspaceAgents::trusted(AgentDefinition agent) {
   auto checked = equipment_.check_trust(agent);
   if (checked) return agent;
   if (agent.engine != "echo") return tl::unexpected(std::move(checked).error());
-  if (equipment_.log) equipment_.log("without MCP servers: " + checked.error().message);
+  if (equipment_.log) {
+    equipment_.log("without MCP servers and ask_agent: " + checked.error().message);
+  }
   agent.capabilities.servers.clear();
+  std::erase(agent.capabilities.builtin, "ask_agent");
   return agent;
 }
 

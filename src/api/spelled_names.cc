@@ -16,8 +16,9 @@ constexpr std::size_t kMostComparisons = 1'000'000;
 constexpr std::size_t kMostNameBytes = 255;
 
 // What an interpreter adds to the name of a module.
-constexpr std::string_view kEndings[] = {".js", ".mjs", ".cjs", ".json", ".node", ".ts",    ".mts",
-                                         ".py", ".pyc", ".so",  ".rb",   ".pm",   ".class", ".lua"};
+constexpr std::string_view kEndings[] = {".js", ".mjs", ".cjs", ".jsx", ".json", ".node",
+                                         ".ts", ".mts", ".cts", ".tsx", ".py",   ".pyc",
+                                         ".so", ".rb",  ".pm",  ".lua", ".class"};
 
 bool is_letter(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -63,6 +64,9 @@ Result<void> SpelledNames::read(std::string text) {
   for (std::size_t at = text_.find('.'); at != std::string::npos && !has_dot_;
        at = text_.find('.', at + 1)) {
     has_dot_ = is_dot(at);
+  }
+  for (const char* word : {"PWD", "OLDPWD", "pwd", "cwd", "getcwd"}) {
+    has_dot_ = has_dot_ || words_.contains(word);
   }
   has_dot_ = has_dot_ || has_empty_path_entry();
   return {};
@@ -139,6 +143,8 @@ Result<Spelled> SpelledNames::find_exactly(std::string_view name) {
   const auto found = words_.find(name.substr(begin, end_of_word(name, begin) - begin));
   Spelled spelled = Spelled::kNowhere;
   if (found == words_.end()) return spelled;
+  // "s.sh" is no part of other words, and "s" is.
+  const bool ends_word = is_letter(name.back()) && name.find('.', begin) == std::string_view::npos;
   for (const std::size_t place : found->second) {
     if (++comparisons_ > kMostComparisons) {
       return fail(ErrorCode::kInvalid,
@@ -148,7 +154,7 @@ Result<Spelled> SpelledNames::find_exactly(std::string_view name) {
     }
     if (place < begin || text_.compare(place - begin, name.size(), name) != 0) continue;
     const std::size_t end = place - begin + name.size();
-    if (end < text_.size() && is_letter(text_[end]) && is_letter(name.back())) continue;
+    if (ends_word && end < text_.size() && is_letter(text_[end])) continue;
     if (!goes_on(end)) return Spelled::kAtEnd;
     spelled = Spelled::kAboveOthers;
   }

@@ -31,7 +31,8 @@ class SpelledNames {
   // Also where only "x" of "x.js" is spelled: interpreters add such endings. kInvalid: so many
   // names needed so many comparisons that more would take long.
   Result<Spelled> find(std::string_view file_name);
-  // "." or ".." where a folder would be, or an empty entry of PATH.
+  // "." or ".." where a folder would be, an empty entry of PATH, or a name of the working folder
+  // in a common language, such as PWD.
   bool has_dot() const { return has_dot_; }
   // Whether the variable PATH may be set.
   bool has_path() const { return words_.contains("PATH"); }

@@ -36,9 +36,7 @@ Result<void> ask_for_agent_trust(const Settings& settings, std::string_view agen
   if (settings.trust == nullptr || !person_is_there()) return {};
   const auto agent = workspace_agents(settings).get(agent_id);
   if (!agent || check_agent_trust(settings, *agent)) return {};
-  ReadingBudget budget;
-  SKEIN_ASSIGN(const auto definitions,
-               agent_definitions(*agent, settings.trust->workspace(), budget));
+  SKEIN_ASSIGN(const auto definitions, agent_definitions(*agent, settings.trust->workspace()));
   SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
   std::erase_if(review.definitions, [&](const ReviewedDefinition& reviewed) {
     return std::none_of(definitions.begin(), definitions.end(), [&](const Definition& wanted) {

@@ -1,6 +1,10 @@
 #include "core/path_inside.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 #include <algorithm>
+#include <deque>
 
 #include "core/quote.h"
 
@@ -29,6 +33,27 @@ Result<std::string> resolve_inside(const std::string& folder, std::string_view r
   if (is_inside(target, root)) return target.string();
   return fail(ErrorCode::kInvalid, "names " + quote((fs::path(folder) / path).string(), 200) +
                                        ", a link that leads out of " + quote(folder, 200));
+}
+
+bool differs_between_processes(const fs::path& path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  std::deque<fs::path> rest(whole.begin(), whole.end());
+  fs::path done = "/";
+  for (int links = 0; !rest.empty() && links <= kMostLinks;) {
+    const fs::path name = rest.front();
+    rest.pop_front();
+    done = name == ".." ? done.parent_path() : done / name;
+    struct statfs status{};
+    if (::statfs(done.c_str(), &status) == 0 && status.f_type == PROC_SUPER_MAGIC) return true;
+    const fs::path target = fs::read_symlink(done, error);
+    if (error) continue;
+    ++links;
+    rest.insert(rest.begin(), target.begin(), target.end());
+    done = done.parent_path();
+  }
+  return false;
 }
 
 }  // namespace skein

@@ -18,4 +18,8 @@ bool is_inside(const std::filesystem::path& path, const std::filesystem::path& f
 // nothing of that name. The message is a predicate without a subject: "must be …", "names …".
 Result<std::string> resolve_inside(const std::string& folder, std::string_view relative);
 
+// Whether a link on the way leads into /proc, as to "/proc/self/cwd": then the path may lead
+// another process, which works in another folder, elsewhere.
+bool differs_between_processes(const std::filesystem::path& path);
+
 }  // namespace skein

@@ -64,6 +64,7 @@ TEST_F(HostileCommand, FilesNamedInAnySpellingAreCovered) {
       {R"x("command":"php","args":["-r","include './s.sh';"])x", "s.sh"},
       {R"x("command":"deno","args":["eval","import(\"./s.sh?v=1\")"])x", "s.sh"},
       {R"x("command":"perl","args":["-e","do q{./a b(c).sh}"])x", "a b(c).sh"},
+      {R"x("command":"perl","args":["-e","do q X./s.shX"])x", "s.sh"},
       {R"("command":"sh","args":["-c","sh ./x:y.sh"])", "x:y.sh"},
       {R"("command":"sh","args":["-c","sh ./s\\.sh"])", "s.sh"},
       {R"("command":"sh","args":["-c","sh './s'\".sh\""])", "s.sh"},
@@ -93,12 +94,19 @@ TEST_F(HostileCommand, FilesNamedInAnySpellingAreCovered) {
 }
 
 TEST_F(HostileCommand, ModulesAreCoveredByTheirNames) {
-  for (const char* name : {"m.py", "n/__main__.py", "o/p.mjs", "q/index.js"}) program(name, "");
+  for (const char* name : {"m.py", "n/__main__.py", "o/p.mjs", "q/index.js", "q/r/x", "index.js"}) {
+    program(name, "");
+  }
   const std::pair<const char*, const char*> cases[] = {
       {R"("command":"python3","args":["-m","m"])", "m.py"},
       {R"("command":"python3","args":["-m","n"])", "n/__main__.py"},
       {R"x("command":"node","args":["-e","require('./o/p')"])x", "o/p.mjs"},
       {R"("command":"node","args":["q/"])", "q/index.js"},
+      {R"("command":"node","args":["q/r/.."])", "q/index.js"},
+      {R"("command":"sh","args":["-c","cd q/r && node ../"])", "q/index.js"},
+      {R"("command":"node","args":["."])", "index.js"},
+      {R"x("command":"node","args":["-e","require(process.cwd())"])x", "index.js"},
+      {R"("command":"sh","args":["-c","PATH=$PWD:/bin; x"])", "m.py"},
   };
   for (const auto& [members, name] : cases) {
     server(members);
@@ -182,6 +190,30 @@ TEST_F(HostileCommand, SettingsAboveTheFolderOfAnAgentAreCovered) {
   agent(R"({"engine":"claude-code","folder":"a/b"})");
   EXPECT_THAT(review().out, AllOf(HasSubstr("file:.mcp.json (new"),
                                   HasSubstr("file:a/.claude/settings.json (new")));
+}
+
+// A link into /proc leads a program, which works in another folder, elsewhere than it leads Skein.
+TEST_F(HostileCommand, LinksThatDifferBetweenProcessesMakeTheAgentInactive) {
+  workspace_.write("hidden.json", R"({"hooks":{}})");
+  workspace_.write("sub/x", "");
+  fs::create_directory(inside(".claude"));
+  const std::pair<const char*, const char*> cases[] = {
+      {".claude/settings.json", "/proc/self/cwd/hidden.json"},
+      {"s.sh", "/proc/self/cwd/hidden.json"},
+      {"lib", "/proc/self/cwd"},
+      {"s.sh", "/dev/stdin"},
+  };
+  for (const auto& [name, target] : cases) {
+    fs::create_symlink(target, inside(name));
+    agent(R"({"engine":"claude-code","options":{"program":"sh","arguments":["s.sh","lib/x"]}})");
+    for (const char* folder : {".", "sub"}) {
+      const std::string command = "; skein --workspace " + inside("").string() + " trust --print";
+      EXPECT_THAT(workspace_.shell(std::string("cd ") + folder + command).out,
+                  AllOf(HasSubstr("cannot be trusted"), HasSubstr("a link into /proc")))
+          << name << " in " << folder;
+    }
+    fs::remove(inside(name));
+  }
 }
 
 // What is too much to be checked is inactive, and says why.

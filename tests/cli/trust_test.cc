@@ -203,11 +203,13 @@ TEST_F(TrustCommand, FileInTheEnvironmentOfTheEngineIsCovered) {
   EXPECT_THAT(last_.err, HasSubstr("env.sh"));
 }
 
-TEST_F(TrustCommand, ProgramWithoutEndIsRefused) {
+TEST_F(TrustCommand, ProgramThatIsTooLargeIsRefused) {
   write_agent("helper", "./endless");
-  fs::create_symlink("/proc/self/pagemap", workspace_.path() / "endless");
+  std::ofstream(workspace_.path() / "endless");
+  fs::resize_file(workspace_.path() / "endless", std::uintmax_t{1} << 40);
   EXPECT_THAT(workspace_.run({"trust", "--print"}).out,
-              AllOf(HasSubstr("agent \"helper\" cannot be trusted"), HasSubstr("\"endless\"")));
+              AllOf(HasSubstr("agent \"helper\" cannot be trusted"),
+                    HasSubstr("/endless\", which is too large")));
   EXPECT_FALSE(executes());
 }
 
