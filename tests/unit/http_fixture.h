@@ -54,7 +54,7 @@ inline http::RouteSet test_routes(
                         });
                       });
   append.agent = http::AgentOf::kThread;
-  append.quick = true;
+  append.runs_on = http::RunsOn::kIoThread;
   append.body = http::BodySpec{.schema = R"({"type":"object","required":["text"]})"};
   set.routes.push_back(std::move(append));
 

@@ -318,7 +318,7 @@ TEST(HttpLimits, WhatLastsIsRefusedWhenTheSystemHasNoThreadForIt) {
   TestServer::Setup setup = with_test_routes(options);
   auto lasts = route("GET", "/test/lasts", "lasts", http::Access::kRead,
                      [](Service&, http::Request&) -> http::Reply { return http::no_content(); });
-  lasts.lasting = true;
+  lasts.runs_on = http::RunsOn::kOwnThread;
   setup.more_routes[0].routes.push_back(std::move(lasts));
   std::atomic<bool> none{true};
   setup.make_thread = [&](WorkerThreads::Work work) {

@@ -224,9 +224,11 @@ TEST_F(LangGraphRuns, TextOfEachMessageIsToldOnceToWhoeverComesAgain) {
   for (const auto& appended : store.append(said)) run.last_seq = appended->seq;
   run.first_seq = 1;
   const auto lease = store.lease(thread, "test", 10s, std::nullopt);
-  ASSERT_TRUE(RunBook(store, server_.service().clock(), "test")
-                  .put_ended(store, run, lease->token)
-                  .has_value());
+  const RunBook book(store, server_.service().clock(), "test");
+  skein::Run begun = run;
+  begun.status = RunStatus::kRunning;
+  ASSERT_TRUE(book.begin_first(store, begun, lease->token).has_value());
+  ASSERT_TRUE(book.finish(store, run, lease->token, false).has_value());
 
   const auto join = [&](const std::string& after) {
     HttpConnection reader(server_.port());
