@@ -186,8 +186,9 @@ TEST(Serve, ABodyOfAGigabyteIsNeitherReadNorKept) {
 TEST(Serve, SlowClientsAreDroppedWhileOthersAreAnswered) {
   const Workspace workspace;
   workspace.run({"thread", "create"});
-  workspace.write(".skein/config.json", R"({"server":{"headerTimeoutMs":1000}})");
-  Serving server(workspace);
+  // That of the workspace itself would be ignored.
+  workspace.write("server.json", R"({"server":{"headerTimeoutMs":1000}})");
+  Serving server(workspace, {"--config", (workspace.path() / "server.json").string()});
   std::vector<std::unique_ptr<HttpConnection>> slow;
   for (int i = 0; i < 200; ++i) {
     slow.push_back(std::make_unique<HttpConnection>(server.port()));
