@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 
+#include "api/agents.h"
 #include "core/json.h"
 #include "core/json_fields.h"
 #include "core/path_inside.h"
@@ -390,14 +391,37 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
   return definitions;
 }
 
+namespace {
+
+// Programs that embed the library trust everything, and so does the user what --config names.
+bool counts_as_it_is(const Settings& settings, const AgentDefinition& agent) {
+  return settings.trust == nullptr || !needs_trust(agent) ||
+         (settings.config_is_explicit && agent.file == settings.config_file->string());
+}
+
+}  // namespace
+
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent) {
-  if (settings.trust == nullptr || !needs_trust(agent)) return {};
-  if (settings.config_is_explicit && agent.file == settings.config_file->string()) return {};
+  if (counts_as_it_is(settings, agent)) return {};
   SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, settings.trust->workspace()));
+  const std::string what = "agent " + quote(agent.id);
   for (const Definition& definition : definitions) {
-    SKEIN_TRY(settings.trust->check(definition, "agent " + quote(agent.id)));
+    SKEIN_TRY(settings.trust->check(definition, what));
   }
-  return {};
+  const auto now = agent_on_disk(settings, agent);
+  if (!now || !needs_trust(*now) || now->digest == agent.digest) return {};
+  return settings.trust->check({.name = "agent:" + agent.id,
+                                .digest = digest_of(*now, settings.trust->workspace()),
+                                .file = now->file,
+                                .allows = {}},
+                               what);
+}
+
+bool is_runnable(const Settings& settings, const AgentDefinition& agent) {
+  if (agent.engine == "echo" || counts_as_it_is(settings, agent)) return true;
+  const auto own =
+      settings.trust->state("agent:" + agent.id, digest_of(agent, settings.trust->workspace()));
+  return own && *own == TrustState::kTrusted && check_agent_trust(settings, agent).has_value();
 }
 
 Result<std::optional<std::string>> apply_trusted_change(const Settings& settings,
