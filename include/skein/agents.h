@@ -76,6 +76,7 @@ struct AgentPlaces {
   Json configured{};          // "agents" of the configuration file, an object by id; or absent
   std::string config_file{};  // where that stands
   std::string workspace{};
+  std::string only{};  // the one agent that is read; empty: all of them
 };
 
 // All agents as they were when they were loaded. What is wrong with one does not concern the

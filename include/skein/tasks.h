@@ -136,7 +136,8 @@ class Tasks {
         ids_(ids),
         signer_(std::move(signer)) {}
 
-  // Makes the thread and the record, and starts nothing. kNotFound: there is no such agent.
+  // Makes the thread and the record, and starts nothing. kNotFound: there is no such agent. Makes
+  // no thread where the record cannot be signed.
   Result<Task> create(const NewTask& task);
 
   // Newest first; with kEnded, those that ended last.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/agent_trust.h"
 #include "api/task_server.h"
 #include "api/work/place.h"
 #include "skein/tasks.h"
@@ -40,7 +41,12 @@ std::unique_ptr<ToolBox> AgentKit::tools(const AgentDefinition& agent, const Run
   std::vector<BuiltInTool> built_in;
   for (const std::string& name : capabilities.builtin) {
     if (name == "recall") built_in.push_back(recall_tool(scope, parts_.recall));
-    if (name == "ask_agent") built_in.push_back(ask_agent_tool(scope, agents_, parts_.ask));
+    if (name == "ask_agent") {
+      const auto can_run = [this](const AgentDefinition& other) {
+        return is_runnable(settings_, other);
+      };
+      built_in.push_back(ask_agent_tool(scope, agents_, can_run, parts_.ask));
+    }
     if (name == "tasks" && parts_.tasks) {
       for (BuiltInTool& tool : task_tools(scope, parts_.tasks())) {
         built_in.push_back(std::move(tool));

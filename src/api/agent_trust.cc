@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "api/agents.h"
 #include "core/json.h"
 #include "core/json_fields.h"
 #include "core/path_inside.h"
@@ -278,9 +279,18 @@ Result<std::vector<Definition>> agent_definitions(const AgentDefinition& agent,
   return agent_definitions(agent, workspace, budget);
 }
 
+namespace {
+
+// Programs that embed the library trust everything, and so does the user what --config names.
+bool counts_as_it_is(const Settings& settings, const AgentDefinition& agent) {
+  return settings.trust == nullptr || !needs_trust(agent) ||
+         (settings.config_is_explicit && agent.file == settings.config_file->string());
+}
+
+}  // namespace
+
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent) {
-  if (settings.trust == nullptr || !needs_trust(agent)) return {};
-  if (settings.config_is_explicit && agent.file == settings.config_file->string()) return {};
+  if (counts_as_it_is(settings, agent)) return {};
   const std::string what = "agent " + quote(agent.id);
   const std::string& workspace = settings.trust->workspace();
   // First what costs nothing: an agent that nobody trusted does not choose what is read.
@@ -289,7 +299,16 @@ Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& 
   for (const Definition& definition : definitions) {
     SKEIN_TRY(settings.trust->check(definition, what));
   }
-  return {};
+  const auto now = agent_on_disk(settings, agent);
+  if (!now || !needs_trust(*now) || now->digest == agent.digest) return {};
+  return settings.trust->check(own_definition(*now, workspace), what);
+}
+
+bool is_runnable(const Settings& settings, const AgentDefinition& agent) {
+  if (agent.engine == "echo" || counts_as_it_is(settings, agent)) return true;
+  const auto own =
+      settings.trust->state("agent:" + agent.id, digest_of(agent, settings.trust->workspace()));
+  return own && *own == TrustState::kTrusted && check_agent_trust(settings, agent).has_value();
 }
 
 Result<std::optional<std::string>> apply_trusted_change(const Settings& settings,

@@ -36,8 +36,14 @@ Result<std::optional<std::string>> apply_trusted_change(const Settings& settings
                                                         const FileChange& change);
 
 // kInvalid names what is not trusted. Reads the files that the agent executes, each time, unless
-// the definition itself is not trusted.
+// the definition itself is not trusted; and the definition: one that was changed on disk since, as
+// by a git pull, makes the agent inactive.
 // Definitions in a file that was named with --config count as they are.
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent);
+
+// Whether a run of the agent would begin: it is trusted, or its engine is `echo`, which runs
+// without the servers that are not trusted. Reads no files for a definition that is not trusted
+// itself.
+bool is_runnable(const Settings& settings, const AgentDefinition& agent);
 
 }  // namespace skein

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include "api/config_file.h"
 #include "core/json_array.h"
 #include "core/json_object.h"
 #include "core/quote.h"
+#include "core/try.h"
 
 namespace skein {
 namespace {
@@ -63,13 +65,25 @@ std::string limits_json(const RunLimits& limits) {
   return object.str();
 }
 
+AgentPlaces places_of(const Settings& settings) {
+  return {.folder = (settings.workspace / "agents").string(),
+          .configured = settings.agents,
+          .config_file = settings.config_file.value_or("").string(),
+          .workspace = settings.workspace.string()};
+}
+
 }  // namespace
 
-Agents workspace_agents(const Settings& settings) {
-  return Agents::load({.folder = (settings.workspace / "agents").string(),
-                       .configured = settings.agents,
-                       .config_file = settings.config_file.value_or("").string(),
-                       .workspace = settings.workspace.string()});
+Agents workspace_agents(const Settings& settings) { return Agents::load(places_of(settings)); }
+
+Result<AgentDefinition> agent_on_disk(const Settings& settings, const AgentDefinition& agent) {
+  AgentPlaces places = places_of(settings);
+  places.only = agent.id;
+  if (settings.config_file && agent.file == places.config_file) {
+    SKEIN_ASSIGN(ConfigFile config, read_config(*settings.config_file, Links::kRefuse));
+    places.configured = std::move(config.agents);
+  }
+  return Agents::load(places).get(agent.id);
 }
 
 std::string agent_json(const AgentDefinition& agent) {

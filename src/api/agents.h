@@ -10,6 +10,8 @@ namespace skein {
 
 // As they are on disk now.
 Agents workspace_agents(const Settings& settings);
+// One of them as it is on disk by now, read again. kNotFound, kInvalid: it is gone, or wrong.
+Result<AgentDefinition> agent_on_disk(const Settings& settings, const AgentDefinition& agent);
 
 // The definition with everything that it stands for, on one line. Variables stay ${NAME}.
 std::string agent_json(const AgentDefinition& agent);

@@ -24,6 +24,8 @@ struct RecallAsked {
 // The answer as text for a model, with what was found marked as quoted.
 using RecallFunction = std::function<Result<std::string>(const RecallAsked&, std::stop_token)>;
 
+// Whether a run of the agent would begin: nobody is told of an agent that is not trusted.
+using CanRun = std::function<bool(const AgentDefinition&)>;
 // Runs another agent to its end.
 using AskFunction = std::function<Result<RunOutcome>(const RunRequest&, std::stop_token)>;
 
@@ -38,7 +40,9 @@ std::vector<BuiltInTool> work_item_tools(const RunScope& scope, WorkItems& items
 std::vector<BuiltInTool> task_tools(const RunScope& scope, Tasks& tasks);
 
 // Asks in a new thread of the other agent. Agents that are already asking are refused by the
-// runner, which gets the chain of them.
-BuiltInTool ask_agent_tool(const RunScope& scope, const Agents& agents, AskFunction ask);
+// runner, which gets the chain of them. The tool's description names the agents that `can_run`, and
+// quotes what they say of themselves.
+BuiltInTool ask_agent_tool(const RunScope& scope, const Agents& agents, const CanRun& can_run,
+                           AskFunction ask);
 
 }  // namespace skein

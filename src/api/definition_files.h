@@ -2,7 +2,8 @@
 //
 // Everything here checks what it writes as loading would, keeps members that it does not know,
 // replaces files atomically, and refuses to write through links that lead out of the workspace.
-// Nothing is written when a call fails.
+// Nothing is written when a call fails, with one exception: a definition that was replaced stays,
+// and is not trusted, where the trust in it could not be recorded. The error says so.
 #pragma once
 
 #include <filesystem>

@@ -19,6 +19,7 @@ namespace {
 
 constexpr mode_t kOthers = 077;
 constexpr mode_t kOthersWrite = 022;
+constexpr std::size_t kMostIgnoreBytes = 1 << 20;
 
 std::optional<struct stat> look_at(const fs::path& path) {
   struct stat st{};
@@ -126,6 +127,24 @@ std::optional<std::string> warning_about(const fs::path& path) {
       (st->st_mode & kOthersWrite) != 0 ? "change" : "read", path.string(), st->st_mode & 07777U);
 }
 
+// The folder with ".git" that the folder is in; empty: none.
+fs::path repository_of(const fs::path& folder) {
+  std::error_code error;
+  for (fs::path at = folder;; at = at.parent_path()) {
+    if (fs::exists(fs::symlink_status(at / ".git", error))) return at;
+    if (at == at.parent_path()) return {};
+  }
+}
+
+// Whether a .gitignore of Skein's, or one like it, leaves out all that is in the folder.
+bool is_kept_from_git(const fs::path& folder, const fs::path& repository) {
+  for (fs::path at = folder;; at = at.parent_path()) {
+    const auto text = read_file((at / ".gitignore").string(), kMostIgnoreBytes);
+    if (text && *text && ("\n" + **text).find("\n*\n") != std::string::npos) return true;
+    if (at == repository) return false;
+  }
+}
+
 }  // namespace
 
 ExposedFiles find_exposed_files(const Settings& settings) {
@@ -159,6 +178,27 @@ std::optional<std::string> exposure_warning(const Settings& settings) {
   const auto folder = look_at(file.has_parent_path() ? file.parent_path() : ".");
   const bool hidden = folder && (folder->st_mode & kOthers) == 0;
   return hidden ? std::nullopt : warning_about(file);
+}
+
+std::optional<std::string> commit_warning(const std::string& store_url) {
+  const auto path = store_path(store_url);
+  if (!path) return std::nullopt;
+  const bool is_folder = store_url.starts_with("jsonl:");
+  std::error_code error;
+  const fs::path place = fs::absolute(fs::path(*path), error);
+  const bool is_new = !fs::exists(is_folder ? place / kOwnFolderName : place, error);
+  // A folder that is not there is made by Skein, with a .gitignore.
+  const fs::path folder = fs::canonical(is_folder ? place : place.parent_path(), error);
+  if (error || !is_new) return std::nullopt;
+  const fs::path repository = repository_of(folder);
+  if (repository.empty() || is_kept_from_git(folder, repository)) return std::nullopt;
+  const std::string line =
+      is_folder ? (folder / "").lexically_relative(repository).string()
+                : (folder / place.filename()).lexically_relative(repository).string() + "*";
+  return fmt::format(
+      "new store {}: \"git add\" would take its conversations; to keep them out, add "
+      "the line \"/{}\" to {}",
+      place.string(), line, (repository / ".gitignore").string());
 }
 
 }  // namespace skein

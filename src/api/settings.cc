@@ -136,7 +136,10 @@ Result<Settings> resolve_settings(const SettingsRequest& request) {
   }
   settings.store_url = chosen_store(request, config, user, here, settings);
   settings.knowledge_repos = std::move(config.knowledge_repos);
-  ConfigFile& redacting = config.members.contains("redact") ? config : user;
+  const bool own_rules = config.members.contains("redact");
+  ConfigFile& redacting = own_rules ? config : user;
+  settings.redaction_file =
+      (own_rules ? settings.config_file : settings.user_config_file).value_or("");
   settings.redaction_rules = std::move(redacting.redaction_rules);
   settings.redaction_without = std::move(redacting.redaction_without);
   const auto embedder = environment("SKEIN_EMBEDDER");
@@ -161,8 +164,8 @@ Result<void> check_store_trust(const Settings& settings) {
 
 Result<Redactor> settled_redactor(const Settings& settings) {
   auto redactor = Redactor::create(settings.redaction_rules, settings.redaction_without);
-  if (redactor || !settings.config_file) return redactor;
-  return bad_config(*settings.config_file, "redact", redactor.error().message);
+  if (redactor || settings.redaction_file.empty()) return redactor;
+  return bad_config(settings.redaction_file, "redact", redactor.error().message);
 }
 
 std::string without_password(const std::string& url) {

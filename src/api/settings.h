@@ -48,6 +48,7 @@ struct Settings {
   Json server;  // how `skein serve` is set up (http/options.h), an object; or absent
   std::vector<RedactionRule> redaction_rules;        // besides the built-in ones
   std::vector<std::string> redaction_without;        // built-in ones that are not wanted
+  std::filesystem::path redaction_file{};            // where those stand; empty: nowhere
   std::optional<std::filesystem::path> config_file;  // the one that was read
   // Signs and verifies the records that make Skein act. None: the store is outside the workspace,
   // or a server that the user chose, and its records count as they are.

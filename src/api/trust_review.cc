@@ -54,6 +54,21 @@ std::vector<Definition> all_definitions(const Settings& settings, const Agents& 
   return definitions;
 }
 
+Result<void> add_reviewed(Trust& trust, std::vector<Definition> definitions, FolderOwner owner,
+                          TrustReview& review) {
+  SKEIN_ASSIGN(const WorkspaceGrants granted, trust.all(owner));
+  for (Definition& definition : definitions) {
+    ReviewedDefinition reviewed;
+    SKEIN_ASSIGN(reviewed.state, trust.state(definition.name, definition.digest, owner));
+    if (const auto found = granted.find(definition.name); found != granted.end()) {
+      reviewed.allowed_before = found->second.allows;
+    }
+    reviewed.definition = std::move(definition);
+    review.definitions.push_back(std::move(reviewed));
+  }
+  return {};
+}
+
 std::shared_ptr<const RecordSigner> signer_for(const Settings& settings, FolderOwner owner) {
   if (owner == FolderOwner::kUser) return settings.signer;
   return signer_of_store(settings, settings.store_url, owner);
@@ -116,17 +131,26 @@ Result<TrustReview> review_definitions(const Settings& settings, FolderOwner own
   review.workspace = settings.trust->workspace();
   const Agents agents = workspace_agents(settings);
   for (const AgentProblem& problem : agents.problems()) review.problems.push_back(problem.str());
-  std::vector<Definition> definitions = all_definitions(settings, agents, review.problems);
-  SKEIN_ASSIGN(const WorkspaceGrants granted, settings.trust->all(owner));
-  for (Definition& definition : definitions) {
-    ReviewedDefinition reviewed;
-    SKEIN_ASSIGN(reviewed.state, settings.trust->state(definition.name, definition.digest, owner));
-    if (const auto found = granted.find(definition.name); found != granted.end()) {
-      reviewed.allowed_before = found->second.allows;
-    }
-    reviewed.definition = std::move(definition);
-    review.definitions.push_back(std::move(reviewed));
+  SKEIN_TRY(add_reviewed(*settings.trust, all_definitions(settings, agents, review.problems), owner,
+                         review));
+  return review;
+}
+
+Result<TrustReview> review_agent(const Settings& settings, std::string_view agent_id) {
+  TrustReview review;
+  review.workspace = settings.trust->workspace();
+  std::vector<Definition> definitions = settings.config_definitions;
+  // Where another store is named, that of the configuration is not opened.
+  if (!settings.untrusted_store) {
+    std::erase_if(definitions,
+                  [](const Definition& definition) { return definition.name == "config:store"; });
   }
+  const auto agent = workspace_agents(settings).get(agent_id);
+  if (agent && !check_agent_trust(settings, *agent)) {
+    SKEIN_ASSIGN(auto of_agent, agent_definitions(*agent, settings.trust->workspace()));
+    std::move(of_agent.begin(), of_agent.end(), std::back_inserter(definitions));
+  }
+  SKEIN_TRY(add_reviewed(*settings.trust, std::move(definitions), FolderOwner::kUser, review));
   return review;
 }
 

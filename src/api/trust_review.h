@@ -37,8 +37,11 @@ struct TrustReview {
 // Reads the configuration, the agents, and the files that they execute. Starts nothing.
 Result<TrustReview> review_definitions(const Settings& settings,
                                        FolderOwner owner = FolderOwner::kUser);
-// The same with the records of the store, if that is one whose records are signed. `owner`: whose
-// signature they need.
+// Only what one agent needs to run: it with its files, and the members of the configuration that
+// would count. An agent that is trusted, or that there is none of, adds nothing.
+Result<TrustReview> review_agent(const Settings& settings, std::string_view agent_id);
+// All definitions, with the records of the store, if that is one whose records are signed. `owner`:
+// whose signature they need.
 Result<TrustReview> review_trust(const Settings& settings, FolderOwner owner = FolderOwner::kUser);
 
 // Trusts and signs exactly what the review has. kConflict: a record changed since.

@@ -138,9 +138,16 @@ std::string digest_of(std::string_view collection, const Record& record) {
   return sum.hex();
 }
 
+std::string digest_of(std::span<const UnsignedRecord> records) {
+  Sha256 sum;
+  for (const UnsignedRecord& record : records) sum.add(record.digest);
+  return sum.hex();
+}
+
 class Listing {
  public:
-  Listing(Store& store, const RecordSigner& signer) : store_(store), signer_(signer) {}
+  // Without a signer, no record is signed.
+  Listing(Store& store, const RecordSigner* signer) : store_(store), signer_(signer) {}
 
   Result<std::vector<UnsignedRecord>> run() {
     for (const Collection& collection : collections()) {
@@ -161,7 +168,7 @@ class Listing {
 
  private:
   void add(const Collection& collection, const Record& record) {
-    if (signer_.verifies(collection.name, record.key, record.bytes)) return;
+    if (signer_ != nullptr && signer_->verifies(collection.name, record.key, record.bytes)) return;
     if (!validate_json(record.bytes, "record", kMaxDocumentDepth + 1)) return;
     JsonFields fields(record.bytes);
     auto description = collection.describe(record, fields);
@@ -183,7 +190,7 @@ class Listing {
   }
 
   Store& store_;
-  const RecordSigner& signer_;
+  const RecordSigner* const signer_;
   std::set<std::string> runs_;  // keys of the records of open runs
   std::vector<UnsignedRecord> found_;
 };
@@ -197,7 +204,7 @@ bool is_signed_collection(std::string_view collection) {
 
 Result<std::vector<UnsignedRecord>> list_unsigned_records(Store& store,
                                                           const RecordSigner& signer) {
-  return Listing(store, signer).run();
+  return Listing(store, &signer).run();
 }
 
 Result<void> sign_records(Store& store, const RecordSigner& signer,
@@ -221,27 +228,44 @@ Result<void> sign_records(Store& store, const RecordSigner& signer,
   return {};
 }
 
-Result<void> check_copied_records(const Settings& settings, const std::string& from_url,
-                                  Store& from, const std::string& to_url) {
-  if (signer_of_store(settings, to_url) != nullptr) return {};
-  const auto workspace = workspace_of_store(settings, from_url);
-  if (!workspace) return {};
+Result<std::vector<UnsignedRecord>> copied_unsigned(const Settings& settings,
+                                                    const std::string& from_url, Store& from,
+                                                    const std::string& to_url) {
+  if (signer_of_store(settings, to_url) != nullptr) return std::vector<UnsignedRecord>{};
+  // To open a server is the decision that its records count.
+  if (!store_path(from_url)) return std::vector<UnsignedRecord>{};
   Settings source = settings;
-  source.workspace = *workspace;
-  const auto signer = signer_of_store(source, from_url);
-  if (signer == nullptr) return {};
-  SKEIN_ASSIGN(const auto inert, list_unsigned_records(from, *signer));
-  if (inert.empty()) return {};
-  const bool here = *workspace == settings.workspace;
+  source.workspace = workspace_of_store(settings, from_url).value_or(settings.workspace);
+  return Listing(from, signer_of_store(source, from_url).get()).run();
+}
+
+Result<void> check_copied_records(const Settings& settings, const std::string& from_url,
+                                  const std::string& to_url,
+                                  std::span<const UnsignedRecord> records,
+                                  const std::optional<std::string>& agreed) {
+  if (records.empty()) return {};
+  const auto workspace = workspace_of_store(settings, from_url);
+  std::string what = fmt::format(
+      "{} API keys, triggers, tasks or open runs of {} are not signed, and would take effect in "
+      "{}, "
+      "where nothing needs a signature; nothing was copied. ",
+      records.size(), from_url, without_password(to_url));
+  if (!workspace) {
+    const std::string digest = digest_of(records);
+    if (agreed == digest) return {};
+    return fail(ErrorCode::kInvalid,
+                what + fmt::format("Review them, and copy them with --with-records={}, or remove "
+                                   "them",
+                                   digest));
+  }
   const std::string command =
-      here ? trust_command(settings, from_url)
-           : fmt::format("skein --workspace {} --store {} trust", shell_quoted(workspace->string()),
-                         shell_quoted(from_url));
-  return fail(ErrorCode::kInvalid,
-              fmt::format("{} API keys, triggers, tasks or open runs of {} are not signed, and "
-                          "would take effect in {}, where nothing needs a signature; nothing was "
-                          "copied. Run \"{}\" to review and sign them first, or remove them",
-                          inert.size(), from_url, without_password(to_url), command));
+      *workspace == settings.workspace
+          ? trust_command(settings, from_url)
+          : fmt::format("skein --workspace {} --store {} trust", shell_quoted(workspace->string()),
+                        shell_quoted(from_url));
+  return fail(
+      ErrorCode::kInvalid,
+      what + fmt::format("Run \"{}\" to review and sign them first, or remove them", command));
 }
 
 std::string trust_command(const Settings& settings, const std::string& store_url) {

@@ -1,6 +1,7 @@
 // Records that would make Skein act, and that the user of a workspace has not signed.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,11 +35,19 @@ Result<std::vector<UnsignedRecord>> list_unsigned_records(Store& store, const Re
 Result<void> sign_records(Store& store, const RecordSigner& signer,
                           std::span<const UnsignedRecord> records);
 
-// Before the records of a store are copied to another: kInvalid, with the command that reviews
-// them, if `from` belongs to a workspace (workspace_of_store), holds records that its user has not
-// signed, and nothing in the store at `to_url` needs a signature, so that they would act there.
+// The records that would act in the store at `to_url` once they are copied there, and that nobody
+// vouched for: none where that store needs signatures, since they arrive without, and none of a
+// server. In a workspace (workspace_of_store) those that its user has not signed; of a file in no
+// workspace, all of them.
+Result<std::vector<UnsignedRecord>> copied_unsigned(const Settings& settings,
+                                                    const std::string& from_url, Store& from,
+                                                    const std::string& to_url);
+// kInvalid, with what to do, if there are any: in a workspace they are signed first; those of other
+// files need `agreed`, the digest that the message names.
 Result<void> check_copied_records(const Settings& settings, const std::string& from_url,
-                                  Store& from, const std::string& to_url);
+                                  const std::string& to_url,
+                                  std::span<const UnsignedRecord> records,
+                                  const std::optional<std::string>& agreed);
 
 // The command by which a user of the workspace reviews and signs the records of that store.
 std::string trust_command(const Settings& settings, const std::string& store_url);

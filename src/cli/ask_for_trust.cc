@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <functional>
 #include <iostream>
 
-#include "api/agent_trust.h"
-#include "api/agents.h"
+#include "api/trust_review.h"
 #include "cli/dialogue.h"
 #include "cli/trust_summary.h"
 #include "core/try.h"
@@ -15,36 +15,43 @@ namespace skein {
 
 bool person_is_there() { return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1; }
 
-Result<void> ask_for_trust(const Settings& settings, const TrustReview& review) {
-  if (!review.needs_trust() || !person_is_there()) return {};
+namespace {
+
+using Review = std::function<Result<TrustReview>(const Settings& settings)>;
+
+// Whether there was something to trust, and now is trusted.
+Result<bool> ask_for_trust(const Settings& settings, const TrustReview& review) {
+  if (!review.needs_trust()) return false;
   std::cerr << visible(fmt::format("{} has content that you have not trusted:\n\n{}\n",
                                    review.workspace, to_text(review)))
             << trust_summary(review);
   const auto yes = ask("Trust them?", "");
   if (!yes) return tl::unexpected(yes.error().error);
-  if (!*yes) return {};
-  return grant_trust(settings, review);
+  if (*yes) SKEIN_TRY(grant_trust(settings, review));
+  return *yes;
 }
 
-Result<void> ask_for_workspace_trust(const Settings& settings) {
-  if (settings.trust == nullptr || !person_is_there()) return {};
-  SKEIN_ASSIGN(const TrustReview review, review_trust(settings));
-  return ask_for_trust(settings, review);
+tl::expected<Settings, Failure> settings_after(Context& context, const Review& review_of) {
+  // A store that was just trusted may hold records that nobody signed: they are the second round.
+  for (bool asking = person_is_there(); asking;) {
+    SKEIN_ASSIGN_OR_FAIL(Settings settings, context.unchecked_settings());
+    SKEIN_ASSIGN(asking, grant_by_digest(settings, context.request().trust));
+    if (asking) continue;
+    SKEIN_ASSIGN(const TrustReview review, review_of(settings));
+    SKEIN_ASSIGN(asking, ask_for_trust(settings, review));
+  }
+  return context.settings();
 }
 
-Result<void> ask_for_agent_trust(const Settings& settings, std::string_view agent_id) {
-  if (settings.trust == nullptr || !person_is_there()) return {};
-  const auto agent = workspace_agents(settings).get(agent_id);
-  if (!agent || check_agent_trust(settings, *agent)) return {};
-  SKEIN_ASSIGN(const auto definitions, agent_definitions(*agent, settings.trust->workspace()));
-  SKEIN_ASSIGN(TrustReview review, review_definitions(settings));
-  std::erase_if(review.definitions, [&](const ReviewedDefinition& reviewed) {
-    return std::none_of(definitions.begin(), definitions.end(), [&](const Definition& wanted) {
-      return wanted.name == reviewed.definition.name;
-    });
-  });
-  review.problems.clear();
-  return ask_for_trust(settings, review);
+}  // namespace
+
+tl::expected<Settings, Failure> settings_for_agent(Context& context, std::string_view agent_id) {
+  return settings_after(context,
+                        [&](const Settings& settings) { return review_agent(settings, agent_id); });
+}
+
+tl::expected<Settings, Failure> settings_for_all_agents(Context& context) {
+  return settings_after(context, [](const Settings& settings) { return review_trust(settings); });
 }
 
 }  // namespace skein

@@ -1,21 +1,18 @@
 // Asking a person, at a terminal, whether they trust what a workspace wants to do.
 #pragma once
 
-#include <functional>
 #include <string_view>
 
-#include "api/trust_review.h"
 #include "cli/context.h"
 
 namespace skein {
 
-// Prints what `pending` definitions would allow, asks, and trusts them after a yes. Only on a
-// terminal; elsewhere, and when there is nothing to ask, it does nothing.
-Result<void> ask_for_trust(const Settings& settings, const TrustReview& review);
-
-// The same for one agent of the workspace, and for everything in it.
-Result<void> ask_for_agent_trust(const Settings& settings, std::string_view agent_id);
-Result<void> ask_for_workspace_trust(const Settings& settings);
+// The settings of a command that starts agents. On a terminal, asks about what is not trusted
+// before anything in the workspace counts: the agent with the members of the configuration, or
+// everything, records of the store included. Then as Context::settings(): without a yes, what was
+// asked about stays inactive, and an untrusted store is refused.
+tl::expected<Settings, Failure> settings_for_agent(Context& context, std::string_view agent_id);
+tl::expected<Settings, Failure> settings_for_all_agents(Context& context);
 
 // Whether a person can answer.
 bool person_is_there();

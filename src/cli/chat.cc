@@ -86,9 +86,8 @@ class Chat : public Command {
   }
 
   Outcome run(Context& context) override {
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_TRY(ask_for_agent_trust(settings, agent_));
-    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kCreate));
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_for_agent(context, agent_));
+    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, settings, IfMissing::kCreate));
     SKEIN_TRY(desk.desk->agents().check(agent_));
     person_ = ::isatty(STDIN_FILENO) == 1;
     std::optional<InterruptsEndNothing> between_runs;

@@ -152,7 +152,9 @@ StoreOptions Context::store_options() { return {.notice = tell}; }
 tl::expected<std::unique_ptr<Store>, Failure> Context::open(IfMissing if_missing,
                                                             StoreOptions options) {
   SKEIN_ASSIGN_OR_FAIL(const Settings settled, settings());
+  const auto warning = commit_warning(settled.store_url);
   auto store = open_settled_store(settled, if_missing, std::move(options));
+  if (store && warning) say(*warning);
   if (store) return std::move(store).value();
   Failure failure(std::move(store).error());
   // What open_store finds wrong with a URL is the caller's mistake.

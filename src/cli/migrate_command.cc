@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "api/private_files.h"
 #include "api/settings.h"
 #include "api/signing_secret.h"
 #include "api/transfer/migrate.h"
@@ -29,22 +30,23 @@ std::string contents_json(const StoreContents& contents) {
 class Migrate : public Command {
  public:
   CommandInfo info() const override {
-    return {
-        .name = "migrate",
-        .summary = "copy everything from one store to another, and compare them",
-        .examples =
-            "  skein migrate --from sqlite:.skein/skein.db --to postgres://db.example/skein\n"
-            "  skein migrate --from postgres://db.example/skein --to jsonl:backup\n",
-        .details =
-            "Threads keep their ids, times, fields, events and keys; records of all "
-            "collections are copied, too. The\nsearch index is not: `skein backfill` makes it "
-            "anew. What is there already stays as it is, so that an\ninterrupted migration "
-            "goes on when it is started again. Stop what writes to either store meanwhile.\n"
-            "In the end both are read in full and compared by count and checksum. The exit "
-            "code is 1 when they differ.\nAPI keys, triggers, tasks and open runs arrive "
-            "unsigned: in a store inside the workspace they have no effect\nuntil `skein "
-            "trust` signs them. Other stores need no signatures: `migrate` copies nothing there "
-            "while FROM is in a\nworkspace and has records that are not signed."};
+    return {.name = "migrate",
+            .summary = "copy everything from one store to another, and compare them",
+            .examples =
+                "  skein migrate --from sqlite:.skein/skein.db --to postgres://db.example/skein\n"
+                "  skein migrate --from postgres://db.example/skein --to jsonl:backup\n",
+            .details =
+                "Threads keep their ids, times, fields, events and keys; records of all "
+                "collections are copied, too. The\nsearch index is not: `skein backfill` makes it "
+                "anew. What is there already stays as it is, so that an\ninterrupted migration "
+                "goes on when it is started again. Stop what writes to either store meanwhile.\n"
+                "In the end both are read in full and compared by count and checksum. The exit "
+                "code is 1 when they differ.\nAPI keys, triggers, tasks and open runs arrive "
+                "unsigned, and triggers disabled: in a store inside the workspace\nthey have no "
+                "effect until `skein trust` signs them. Other stores need no signatures: `migrate` "
+                "copies nothing there\nwhile FROM has records that are not signed. It lists them. "
+                "Those of a workspace are signed by `skein trust` first;\nthose of a file in no "
+                "workspace are copied with --with-records."};
   }
 
   std::vector<Argument> arguments() override {
@@ -57,7 +59,12 @@ class Migrate : public Command {
              .value_name = "URL",
              .help = "the store to copy to; made when it is not there",
              .set = into(to_),
-             .required = true}};
+             .required = true},
+            {.names = "--with-records",
+             .value_name = "DIGEST",
+             .help = "copy API keys, triggers, tasks and open runs of a file in no workspace, if "
+                     "they are those of the refusal that named this digest",
+             .set = into(with_records_)}};
   }
 
   Outcome run(Context& context) override {
@@ -67,8 +74,10 @@ class Migrate : public Command {
           Error{ErrorCode::kNotFound, "there is no store at " + without_password(from_)});
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
     SKEIN_ASSIGN(const auto from, open_store(from_));
-    SKEIN_TRY(check_copied_records(settings, from_, *from, to_));
+    SKEIN_TRY(check_records(settings, *from));
+    const auto warning = commit_warning(to_);
     SKEIN_ASSIGN(const auto to, open_store(to_));
+    if (warning) print_notice(printable(*warning));
     Progress progress("migrating");
     MigrateOptions options;
     options.progress = [&](std::string_view, std::uint64_t done, std::uint64_t total) {
@@ -90,21 +99,30 @@ class Migrate : public Command {
   }
 
  private:
-  void print(Context& context, const MigrateSummary& summary) const {
-    if (context.json()) {
-      context.out().write(JsonObject()
-                              .add("threads", summary.threads)
-                              .add("events", summary.events)
-                              .add("records", summary.records)
-                              .add("problems", summary.problems)
-                              .add_json("from", contents_json(summary.from))
-                              .add_json("to", contents_json(summary.to))
-                              .add("verified", summary.verified())
-                              .add("unsigned", inert_)
-                              .str() +
-                          "\n");
-      return;
+  // Says what each record would do before it refuses them.
+  Result<void> check_records(const Settings& settings, Store& from) const {
+    SKEIN_ASSIGN(const auto records, copied_unsigned(settings, from_, from, to_));
+    auto checked = check_copied_records(settings, from_, to_, records, with_records_);
+    if (checked) return {};
+    for (const UnsignedRecord& record : records) {
+      print_notice(visible_line(record.description));
     }
+    return checked;
+  }
+
+  void print_json(Context& context, const MigrateSummary& summary) const {
+    JsonObject object;
+    object.add("threads", summary.threads).add("events", summary.events);
+    object.add("records", summary.records).add("problems", summary.problems);
+    object.add_json("from", contents_json(summary.from));
+    object.add_json("to", contents_json(summary.to)).add("verified", summary.verified());
+    object.add("disabled", summary.disabled).add("unsigned", inert_);
+    if (inert_ > 0) object.add("trust", printable(trust_));
+    context.out().write(object.str() + "\n");
+  }
+
+  void print(Context& context, const MigrateSummary& summary) const {
+    if (context.json()) return print_json(context, summary);
     std::string text = fmt::format("copied     {} threads, {} events, {} records\n",
                                    summary.threads, summary.events, summary.records);
     const auto line = [&](const char* which, const StoreContents& contents) {
@@ -115,6 +133,10 @@ class Migrate : public Command {
     line("to  ", summary.to);
     if (summary.problems > 0) text += fmt::format("problems   {}\n", summary.problems);
     text += summary.verified() ? "they are the same\n" : "they DIFFER\n";
+    if (summary.disabled > 0) {
+      text += fmt::format("{} triggers are disabled; enable them with: skein trigger enable ID\n",
+                          summary.disabled);
+    }
     if (inert_ > 0) {
       text += fmt::format("{} records are not signed and have no effect; review them with:\n  {}\n",
                           inert_, trust_);
@@ -124,6 +146,7 @@ class Migrate : public Command {
 
   std::string from_;
   std::string to_;
+  std::optional<std::string> with_records_;
   std::uint64_t inert_ = 0;  // records that are not signed, in a store that needs signatures
   std::string trust_;        // the command that signs them
 };

@@ -17,8 +17,13 @@
 namespace skein {
 
 tl::expected<OpenDesk, Failure> open_desk(Context& context, IfMissing if_missing) {
-  OpenDesk open;
   SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
+  return open_desk(context, settings, if_missing);
+}
+
+tl::expected<OpenDesk, Failure> open_desk(Context& context, const Settings& settings,
+                                          IfMissing if_missing) {
+  OpenDesk open;
   SKEIN_ASSIGN_OR_FAIL(open.store, context.open(if_missing));
   open.signer = settings.signer;
   RunnerOptions options;
@@ -124,9 +129,8 @@ class RunCommand : public Command {
       return wrong_usage("a new thread needs a text to begin with");
     }
     request_.multitask = multitask_.value_or(Multitask::kEnqueue);
-    SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_TRY(ask_for_agent_trust(settings, request_.agent_id));
-    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, IfMissing::kCreate));
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_for_agent(context, request_.agent_id));
+    SKEIN_ASSIGN_OR_FAIL(const OpenDesk desk, open_desk(context, settings, IfMissing::kCreate));
     RunPrinter printer(context, jsonl_           ? RunOutput::kLines
                                 : context.json() ? RunOutput::kJson
                                                  : RunOutput::kText);

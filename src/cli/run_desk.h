@@ -18,5 +18,7 @@ struct OpenDesk {
 
 // What a process that died left open is closed first.
 tl::expected<OpenDesk, Failure> open_desk(Context& context, IfMissing if_missing);
+tl::expected<OpenDesk, Failure> open_desk(Context& context, const Settings& settings,
+                                          IfMissing if_missing);
 
 }  // namespace skein

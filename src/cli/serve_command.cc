@@ -98,10 +98,7 @@ class Serve : public Command {
 
   Outcome run(Context& context) override {
     context.set_notice(log_notice);
-    SKEIN_ASSIGN_OR_FAIL(Settings settings, context.unchecked_settings());
-    SKEIN_TRY(grant_by_digest(settings, context.request().trust));
-    SKEIN_TRY(ask_for_workspace_trust(settings));
-    SKEIN_ASSIGN_OR_FAIL(settings, context.settings());  // after what was just decided
+    SKEIN_ASSIGN_OR_FAIL(const Settings settings, settings_for_all_agents(context));
     log_untrusted(settings);
     SKEIN_ASSIGN_OR_FAIL(auto options, server_options(settings));
     const bool own_audit_file = options.audit_file.empty();

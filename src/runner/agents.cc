@@ -28,7 +28,8 @@ class AgentLoader {
 
   void read_folder() {
     if (places_.folder.empty()) return;
-    const auto names = list_folder(places_.folder);
+    const auto names =
+        places_.only.empty() ? list_folder(places_.folder) : std::vector<std::string>{places_.only};
     if (!names) {
       problem("", places_.folder, "cannot be read: " + names.error().message);
       return;
@@ -61,6 +62,7 @@ class AgentLoader {
   void read_configured() {
     const JsonFields configured(places_.configured.text());
     for (const JsonFields::Field& agent : configured.others()) {
+      if (!places_.only.empty() && agent.name != places_.only) continue;
       if (defined_.count(agent.name) > 0) {
         problem(agent.name, places_.config_file,
                 "defines an agent that has a file of its own, which counts", agent.name);

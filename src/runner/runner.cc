@@ -22,6 +22,7 @@
 #include "runner/run_input.h"
 #include "runner/run_stream.h"
 #include "runner/run_work.h"
+#include "store/record_access.h"
 
 namespace skein {
 namespace {
@@ -164,6 +165,7 @@ void Runner::Impl::let_go(const LiveRun& run) {
 Result<Runner::Impl::Accepted> Runner::Impl::accept(const RunRequest& request) {
   SKEIN_TRY(check_request(request));
   SKEIN_TRY(parts_.agents.check(request.agent_id));
+  if (request.thread_id.empty()) SKEIN_TRY(check_signer(options_.signer.get()));
   SKEIN_ASSIGN(const Manifest thread, thread_for(parts_.store, request));
   SKEIN_ASSIGN(const auto open, book_.open_of(thread.id));
   SKEIN_TRY(book_.check_signed(open));

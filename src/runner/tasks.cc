@@ -161,7 +161,8 @@ Result<Task> Tasks::create(const NewTask& wanted) {
   task.steps = wanted.steps;
   task.parent_id = wanted.parent_id;
   // A thread without its record is a thread like any other; a record without a thread would be a
-  // task that nobody can work on.
+  // task that nobody can work on. Where nothing can be signed, no thread is left behind.
+  SKEIN_TRY(check_signer(signer_.get()));
   SKEIN_ASSIGN(task.thread, make_thread(task, task.agent_id));
   SKEIN_ASSIGN(const RecordWrite write,
                put_signed(signer_.get(), kTaskRecords, task.id, task_json(task), Version{0}));

@@ -75,6 +75,11 @@ Result<RecordWrite> put_signed(const RecordSigner* signer, std::string_view coll
   return put_record(collection, std::move(key), std::move(json), expect_version);
 }
 
+Result<void> check_signer(const RecordSigner* signer) {
+  if (signer != nullptr) SKEIN_TRY(signer->sign("", "", "{}"));
+  return {};
+}
+
 Error record_is_inert(const RecordSigner& signer, std::string_view what) {
   return {ErrorCode::kConflict, std::string(what) + " has no effect: " + signer.why_inert()};
 }

@@ -30,6 +30,8 @@ bool record_counts(const RecordSigner* signer, std::string_view collection, cons
 Result<RecordWrite> put_signed(const RecordSigner* signer, std::string_view collection,
                                std::string key, std::string json,
                                std::optional<Version> expect_version = std::nullopt);
+// Fails as put_signed() would: asked before a thread is made that would be left without its record.
+Result<void> check_signer(const RecordSigner* signer);
 // kConflict: that record does not count. `what` names it: "task …".
 Error record_is_inert(const RecordSigner& signer, std::string_view what);
 

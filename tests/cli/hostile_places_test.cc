@@ -85,5 +85,44 @@ TEST_P(HostilePlace, AHoleOfGigabytesIsNotRead) {
   expect_no_waiting();
 }
 
+// A knowledge repository inside the workspace, with a pipe where git or Skein would read a file.
+class HostileKnowledge : public testing::Test {
+ protected:
+  HostileKnowledge() {
+    fs::create_directories(repository());
+    init_repository(repository());
+    commit_file(repository(), "k", "1", "k");
+  }
+  fs::path repository() const { return workspace_.path() / "knowledge/public/kb"; }
+  void pipe(const char* name) const {
+    fs::remove_all(repository() / name);
+    ASSERT_EQ(::mkfifo((repository() / name).c_str(), 0600), 0);
+  }
+  Ran checkpoint() const {
+    return workspace_.shell("timeout 30 skein checkpoint t --summary s --json");
+  }
+
+  Workspace workspace_;
+};
+
+TEST_F(HostileKnowledge, PipesInItsWorkTreeAreNotRead) {
+  init_repository(workspace_.path());
+  pipe("new");
+  const auto state = [&] {
+    return checkpoint().json().at("git").at("knowledge_repos").at("kb").at("dirty");
+  };
+  EXPECT_EQ(state(), false) << "git does not track pipes";
+  pipe("k");
+  EXPECT_EQ(state(), true);
+}
+
+TEST_F(HostileKnowledge, PipeThatGitReadsKeepsNobodyWaitingForLong) {
+  init_repository(workspace_.path());
+  pipe(".git/config");
+  const Ran ran = checkpoint();
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_THAT(ran.err, HasSubstr("knowledge repository \"kb\""));
+}
+
 }  // namespace
 }  // namespace skein::test

@@ -9,6 +9,7 @@
 
 #include "program.h"
 #include "support/git_sandbox.h"
+#include "support/postgres_server.h"
 
 namespace skein::test {
 namespace {
@@ -45,12 +46,21 @@ std::set<fs::path> checked_out(const fs::path& repository) {
   return made;
 }
 
-// In this order; each must end well. $other is a store besides, $out a folder for exports.
+// In this order; each must end well. $other is a store besides, $out a folder for exports, $sources
+// what other programs left.
 constexpr const char* kTour = R"sh(
 set -euo pipefail
 skein config set embedder none
 skein init
+skein config set project tour
+skein config unset project
 skein agent add helper --engine echo
+skein agent edit helper --set description=Helps
+skein agent add gone --engine echo
+skein agent remove gone --yes
+skein agent list
+skein agent show helper
+skein agent check
 skein hook install --yes
 skein mcp install claude-code --yes
 skein mcp install cursor --yes
@@ -62,6 +72,7 @@ fork=$(skein thread fork $thread --at 1)
 skein thread update $thread --title "Another title"
 skein thread pin $thread 1
 skein thread unpin $thread 1
+skein thread summarize $thread --extract --threshold 1 --keep-recent 1
 skein thread pause $thread
 skein thread resume $thread
 skein thread close $thread
@@ -73,18 +84,35 @@ skein thread events $thread
 skein thread messages $thread
 skein thread context $thread
 skein run echo "Hello there"
+echo "Hello again" | skein chat echo
+skein agent add asker --engine echo --set 'capabilities.builtin=["work_items"]' \
+  --set 'capabilities.confirm=["list_work_items"]'
+skein run asker "/again list_work_items {}" || test $? = 1
 skein runs list
+run=$(skein runs list --json | grep -o '"runId":"[^"]*"' | head -1 | cut -d '"' -f 4)
+skein runs show $run
+skein runs resume $run --yes || test $? = 1
+skein runs cancel $run
 skein usage
 skein search retries --all-agents --embedder none
 skein backfill --embedder none
+python3 -c "$vectors" > $out/port &
+server=$!
+until test -s $out/port; do kill -0 $server; done
+skein backfill --embedder openai:http://127.0.0.1:$(cat $out/port)/v1#m
+kill $server
+rm $out/port
 skein session start
+skein session list
 skein item create "Left to do"
 skein item list
+skein item show $(skein item list --json | grep -o '"id":"t-[^"]*"' | head -1 | cut -d '"' -f 4)
 skein item resolve --text-match "Left to do"
 skein session close --summary Done
 skein checkpoint tour --summary "A tour"
 skein handoff rest --summary "The rest"
 skein checkpoints list
+skein checkpoints show tour
 skein checkpoints search tour
 skein resume tour
 echo "{\"session_id\":\"s1\",\"cwd\":\"$PWD\",\"hook_event_name\":\"SessionStart\"}" | skein hook session-start
@@ -93,27 +121,116 @@ echo "{\"session_id\":\"s1\",\"cwd\":\"$PWD\",\"hook_event_name\":\"PostToolUse\
 echo "{\"session_id\":\"s1\",\"hook_event_name\":\"Stop\"}" | skein hook stop
 echo "{\"session_id\":\"s1\",\"hook_event_name\":\"SessionEnd\"}" | skein hook session-end
 echo "no JSON" | skein hook stop
-skein task create echo "Later" --later
+task=$(skein task create echo "Later" --step Read --later)
+skein task update $task --done 1
+skein task run $task
+skein task show $task
+skein task complete $task
+skein task cancel $(skein task create echo "Never" --later)
 skein task list
+skein task history
 skein trigger add echo "0 9 * * *" "Every day" --name daily
+trigger=$(skein trigger add echo "0 10 * * *" "Once")
+skein trigger edit $trigger --text "Never"
+skein trigger disable $trigger
+skein trigger enable $trigger
+skein trigger remove $trigger
 skein trigger list
+skein key create --access admin --name tour
+skein key revoke $(skein key list --json | grep -o '"id":"[^"]*"' | cut -d '"' -f 4)
 skein key create --access admin --name tour
 skein key list
 skein export --all --output $out/all.jsonl
 skein export $thread --format markdown --output $out/one.md
 skein import $out/all.jsonl
+skein import $sources/nova
+skein import $sources/gitmem
+skein import $sources/hq
+mkdir agents/written
+echo '{"engine":"openai","model":"m"}' > agents/written/agent.json
+skein trust --trust=$(skein trust --print | sed -n 's/^digest //p')
+skein trust list
+skein trust revoke --definition agent:written
+rm -r agents/written
 skein migrate --from "$SKEIN_STORE_URL" --to $other
 skein cleanup
 skein redact < /dev/null
 skein thread delete $fork --yes
+for agent in agent-builder nova researcher; do skein agent remove $agent --yes; done
 skein doctor --setup
 skein doctor
+skein doctor --repair
 env -u SKEIN_STORE skein demo $out/demo
 echo '{"jsonrpc":"2.0","id":1,"method":"ping"}' | skein mcp
 skein serve --port 0 > $out/serve.log 2>&1 &
 until grep --quiet Stop $out/serve.log; do kill -0 $!; done
 kill $!; wait $! || true
 )sh";
+
+// Says its port, and answers with a vector for each text.
+constexpr const char* kVectors = R"py(
+import http.server, json
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        data = [{"index": i, "embedding": [1.0, 0.5, 0.25]} for i in range(len(texts))]
+        body = json.dumps({"data": data}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *words):
+        pass
+server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+print(server.server_port, flush=True)
+server.serve_forever()
+)py";
+
+// What the tour need not have.
+const std::set<std::string> kOnlyRead = {
+    "checkpoint list", "checkpoint search", "checkpoint show",  // as "checkpoints …"
+    "completion", "config get", "watch",
+    // They measure, in a temporary folder that they remove.
+    "bench checkpoints", "bench context", "bench embedding", "bench http", "bench mcp",
+    "bench recall", "bench runs", "bench scale", "bench search", "bench store"};
+
+// As completion knows them; a group counts if it is a command by itself.
+std::set<std::string> all_commands() {
+  const Workspace workspace;
+  const std::string script = workspace.run({"completion", "bash"}).out;
+  const std::size_t begin = script.find(" in /") + 4;
+  std::istringstream paths(script.substr(begin, script.find(')', begin) - begin));
+  std::set<std::string> commands;
+  for (std::string path; std::getline(paths, path, '|');) {
+    std::replace(path.begin(), path.end(), '/', ' ');
+    commands.insert(path.substr(1));
+  }
+  for (const char* group : {"agent", "bench", "checkpoints", "config", "hook", "item", "key",
+                            "runs", "session", "task", "thread", "trigger"}) {
+    EXPECT_EQ(commands.erase(group), 1U) << group;
+  }
+  return commands;
+}
+
+bool tour_has(const std::string& command) {
+  const std::string_view tour = kTour;
+  const std::string words = "skein " + command;
+  for (std::size_t at = tour.find(words); at != std::string_view::npos;
+       at = tour.find(words, at + 1)) {
+    if (std::string_view(" \n)").find(tour[at + words.size()]) != std::string_view::npos)
+      return true;
+  }
+  return false;
+}
+
+TEST(TourOfCommands, HasEveryCommandThatWrites) {
+  const std::set<std::string> commands = all_commands();
+  EXPECT_GT(commands.size(), 80U);
+  for (const std::string& command : commands) {
+    EXPECT_NE(tour_has(command), kOnlyRead.contains(command)) << command;
+  }
+  for (const std::string& command : kOnlyRead) EXPECT_TRUE(commands.contains(command)) << command;
+}
 
 class Tour : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
@@ -122,20 +239,30 @@ class Tour : public testing::TestWithParam<std::tuple<std::string, std::string>>
     fs::create_directories(repository());
     init_repository(repository());
     commit_file(repository(), "README", "A project", "Begin");
+    for (const std::string program : {"nova", "gitmem", "hq"}) {
+      const Ran made =
+          Running({.folder = sources_.path(),
+                   .arguments = {SKEIN_SOURCE_DIR "/tests/moving/make_" + program + ".py",
+                                 (sources_.path() / program).string()},
+                   .program = "/usr/bin/python3"})
+              .finish();
+      EXPECT_EQ(made.code, 0) << made;
+    }
   }
 
   fs::path home() const { return folder_.path() / "home"; }
   fs::path repository() const { return home() / "project"; }
   fs::path out() const { return home() / "out"; }
 
+  std::string backend() const { return std::get<0>(GetParam()); }
   std::string store() const {
-    return std::get<0>(GetParam()) == "jsonl"
-               ? "jsonl:" + (repository() / "workspace/agents").string()
-               : "sqlite:" + (repository() / ".skein/skein.db").string();
+    if (backend() == "postgres") return tables_.url();
+    return backend() == "jsonl" ? "jsonl:" + (repository() / "workspace/agents").string()
+                                : "sqlite:" + (repository() / ".skein/skein.db").string();
   }
   std::string other_store() const {
-    return std::get<0>(GetParam()) == "jsonl" ? "jsonl:" + (repository() / "copy").string()
-                                              : "sqlite:" + (repository() / "copy/x.db").string();
+    return backend() == "jsonl" ? "jsonl:" + (repository() / "copy").string()
+                                : "sqlite:" + (repository() / "copy/x.db").string();
   }
 
   Ran take() const {
@@ -143,16 +270,25 @@ class Tour : public testing::TestWithParam<std::tuple<std::string, std::string>>
     start.program = "/bin/bash";
     start.own_network = true;
     start.arguments = {"-c", "umask " + std::get<1>(GetParam()) + "\n" + kTour};
-    start.environment = {"HOME=" + home().string(),    "PATH=" + path_with_skein(),
-                         "out=" + out().string(),      "other=" + other_store(),
-                         "SKEIN_STORE_URL=" + store(), "CODEX_HOME=" + (home() / "codex").string(),
-                         "GIT_AUTHOR_NAME=A",          "GIT_AUTHOR_EMAIL=a@example.org",
-                         "GIT_COMMITTER_NAME=A",       "GIT_COMMITTER_EMAIL=a@example.org"};
-    if (std::get<0>(GetParam()) == "jsonl") start.environment.push_back("SKEIN_STORE=" + store());
+    start.environment = {"HOME=" + home().string(),
+                         "PATH=" + path_with_skein(),
+                         "out=" + out().string(),
+                         "other=" + other_store(),
+                         "sources=" + sources_.path().string(),
+                         std::string("vectors=") + kVectors,
+                         "SKEIN_STORE_URL=" + store(),
+                         "CODEX_HOME=" + (home() / "codex").string(),
+                         "GIT_AUTHOR_NAME=A",
+                         "GIT_AUTHOR_EMAIL=a@example.org",
+                         "GIT_COMMITTER_NAME=A",
+                         "GIT_COMMITTER_EMAIL=a@example.org"};
+    if (backend() != "sqlite") start.environment.push_back("SKEIN_STORE=" + store());
     return Running(start).finish();
   }
 
   TempDir folder_;
+  TempDir sources_;
+  const PostgresTables tables_;
 };
 
 TEST_P(Tour, LeavesPrivateFilesAndNothingForGit) {
@@ -179,11 +315,11 @@ TEST_P(Tour, LeavesPrivateFilesAndNothingForGit) {
                          "add '.claude/settings.json'", "add '.cursor/mcp.json'", "add '.mcp.json'",
                          "add '.gitmem/.gitignore'", "add '.gitmem/threads.json'",
                          "add '.skein/.gitignore'", "add '.skein/config.json'",
-                         "add 'agents/helper/agent.json'"));
+                         "add 'agents/asker/agent.json'", "add 'agents/helper/agent.json'"));
 }
 
 INSTANTIATE_TEST_SUITE_P(Everywhere, Tour,
-                         testing::Combine(testing::Values("sqlite", "jsonl"),
+                         testing::Combine(testing::Values("sqlite", "jsonl", "postgres"),
                                           testing::Values("000", "022", "077")),
                          [](const auto& tour) {
                            return std::get<0>(tour.param) + std::get<1>(tour.param);
@@ -196,6 +332,36 @@ TEST(PrivateFiles, ProgramsThatSkeinStartsHaveTheUsersUmask) {
   ASSERT_EQ(ran.code, 0) << ran;
   EXPECT_EQ(mode_of(workspace.path() / "demo/.git/HEAD"), 0640U);
   EXPECT_EQ(mode_of(workspace.path() / "demo/.skein"), 0700U);
+}
+
+TEST(PrivateFiles, AStoreThatGitWouldTakeIsWarnedAboutOnce) {
+  const Workspace workspace;
+  init_repository(workspace.path());
+  fs::create_directory(workspace.path() / "notes");
+  const auto create = [&](const std::string& store) {
+    return workspace.run({"thread", "create", "--store", store});
+  };
+  const Ran first = create("sqlite:notes/my.db");
+  EXPECT_EQ(first.code, 0) << first;
+  EXPECT_THAT(first.err, AllOf(HasSubstr((workspace.path() / "notes/my.db").string()),
+                               HasSubstr("\"/notes/my.db*\" to " +
+                                         (workspace.path() / ".gitignore").string())));
+  EXPECT_EQ(std::count(first.err.begin(), first.err.end(), '\n'), 1) << first;
+  EXPECT_THAT(create("sqlite:notes/my.db").err, IsEmpty());
+  const std::string copied = "sqlite:" + (workspace.path() / "copy.db").string();
+  EXPECT_THAT(workspace.run({"migrate", "--from", "sqlite:notes/my.db", "--to", copied}).err,
+              HasSubstr("\"/copy.db*\""));
+  fs::create_directory(workspace.path() / "files");
+  EXPECT_THAT(create("jsonl:files").err, HasSubstr("\"/files/\""));
+  EXPECT_THAT(create("jsonl:files").err, IsEmpty());
+  // As it says.
+  workspace.write(".gitignore", "/notes/my.db*\n/copy.db*\n/files/\n");
+  EXPECT_THAT(create("sqlite:notes/my.db").err, IsEmpty());
+  EXPECT_THAT(git(workspace.path(), {"add", "--all", "--dry-run"}),
+              AllOf(Not(HasSubstr("my.db")), Not(HasSubstr("copy.db")), Not(HasSubstr("files"))));
+  // Where Skein makes the folder, it keeps it from git.
+  EXPECT_THAT(create("sqlite:made/x.db").err, Not(HasSubstr("git add")));
+  EXPECT_THAT(create("sqlite:made/y.db").err, Not(HasSubstr("git add")));
 }
 
 TEST(PrivateFiles, AnExportThatReplacesAFileKeepsItsMode) {

@@ -56,6 +56,20 @@ TEST(RedactCommand, RulesListsThoseThatAreInForce) {
                              HasSubstr("configuration"), Not(HasSubstr("jwt"))));
 }
 
+TEST(RedactCommand, ARuleOfTheUserThatIsWrongIsFoundInTheUsersFile) {
+  const Workspace workspace;
+  const TempDir user;
+  workspace.write(kConfig, R"({"project":"p"})");
+  std::filesystem::create_directory(user.path() / "skein");
+  const std::string file = (user.path() / "skein/config.json").string();
+  const Ran ran =
+      workspace.shell(R"(printf '{"redact":{"host":"("}}' > )" + file +
+                      "; echo x | XDG_CONFIG_HOME=" + user.path().string() + " skein redact");
+  EXPECT_NE(ran.code, 0) << ran;
+  EXPECT_THAT(ran.err, AllOf(HasSubstr(file), HasSubstr("host"),
+                             Not(HasSubstr((workspace.path() / kConfig).string()))));
+}
+
 TEST(RedactCommand, ARuleThatIsWrongIsNamedAndNothingIsImported) {
   const Workspace workspace;
   workspace.write("talk.json", R"([{"role":"user","content":"hello"}])");

@@ -303,25 +303,104 @@ TEST(SigningSecret, WithoutAHomeFolderIsMadeInTheStateDirectory) {
 TEST(MigratedRecords, ArriveUnsignedAndTheReportEndsWithTheCommandThatSigns) {
   const Workspace workspace;
   workspace.run({"key", "create", "--access", "admin"});
+  ASSERT_EQ(workspace.run({"trigger", "add", "echo", "* * * * *", "Good morning"}).code, 0);
   const std::string from = "sqlite:" + (workspace.path() / ".skein/skein.db").string();
   const std::string to = "jsonl:" + (workspace.path() / "copy").string();
   const Ran ran = workspace.run({"migrate", "--from", from, "--to", to});
   EXPECT_EQ(ran.code, 0) << ran;
   EXPECT_THAT(ran.out, HasSubstr("they are the same"));
+  EXPECT_THAT(ran.out, HasSubstr("1 triggers are disabled"));
   EXPECT_THAT(ran.out, testing::EndsWith("trust\n"));
+  const Ran more = workspace.run({"migrate", "--from", from, "--to", to, "--json"});
+  EXPECT_EQ(more.json().at("trust").as_string(), "skein --store '" + to + "' trust") << more;
+  EXPECT_EQ(more.json().at("unsigned"), 2);
   EXPECT_THAT(scan_all(*must(open_store(to)), "keys").front().bytes, Not(HasSubstr("hmac")));
   EXPECT_THAT(workspace.run({"key", "list", "--store", to}).out, HasSubstr("not signed"));
-  // Signed there, the two are still the same.
+  // Signed and enabled there, the two are still the same.
   sign_all(workspace.path(), to);
+  const auto trigger = workspace.run({"trigger", "list", "--json", "--store", to}).json().at(0);
+  EXPECT_FALSE(trigger.at("enabled").as_bool());
+  const std::string id(trigger.at("id").as_string());
+  EXPECT_EQ(workspace.run({"trigger", "enable", id, "--store", to}).code, 0);
   const Ran again = workspace.run({"migrate", "--from", from, "--to", to, "--json"});
   EXPECT_EQ(again.code, 0) << again;
   EXPECT_EQ(again.json().at("unsigned"), 0);
+  EXPECT_EQ(again.json().at("verified"), true);
+  EXPECT_FALSE(again.json().as_object().contains("trust"));
+  EXPECT_TRUE(workspace.run({"trigger", "list", "--json", "--store", to})
+                  .json()
+                  .at(0)
+                  .at("enabled")
+                  .as_bool());
   // Outside every workspace nothing needs a signature.
   const TempDir elsewhere;
   const Ran out = workspace.run(
       {"migrate", "--from", from, "--to", "sqlite:" + (elsewhere.path() / "x.db").string()});
   EXPECT_EQ(out.code, 0) << out;
   EXPECT_THAT(out.out, Not(HasSubstr("not signed")));
+  const std::string outside = "sqlite:" + (elsewhere.path() / "x.db").string();
+  EXPECT_FALSE(workspace.run({"trigger", "list", "--json", "--store", outside})
+                   .json()
+                   .at(0)
+                   .at("enabled")
+                   .as_bool());
+}
+
+// A database that somebody sent, in no workspace.
+class MailedDatabase : public testing::Test {
+ protected:
+  Ran migrate(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"migrate", "--from", url_, "--to", "sqlite:" + copy_.string()});
+    return workspace_.run(std::move(more));
+  }
+  // Of the refusal.
+  static std::string digest_in(const Ran& refused) {
+    const std::string option = "--with-records=";
+    const std::size_t at = refused.err.find(option);
+    EXPECT_NE(at, std::string::npos) << refused;
+    return refused.err.substr(at + option.size(), 64);
+  }
+
+  const Workspace workspace_;
+  const TempDir mail_;
+  const TempDir elsewhere_;
+  const std::string url_ = "sqlite:" + (mail_.path() / "mailed.db").string();
+  const fs::path copy_ = elsewhere_.path() / "copy.db";
+};
+
+TEST_F(MailedDatabase, IsNotCopiedToWhereItsRecordsWouldAct) {
+  workspace_.run({"key", "create", "--access", "admin", "--name", "backdoor", "--store", url_});
+  workspace_.run({"trigger", "add", "echo", "* * * * *", "Good morning", "--store", url_});
+  workspace_.run({"task", "create", "echo", "Send it", "--later", "--store", url_});
+  const Ran refused = migrate();
+  EXPECT_EQ(refused.code, 1) << refused;
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("backdoor"), HasSubstr("Good morning"), HasSubstr("Send it"),
+                    HasSubstr("3 API keys, triggers, tasks or open runs")));
+  EXPECT_FALSE(fs::exists(copy_));
+  EXPECT_EQ(migrate({"--with-records", std::string(64, 'a')}).code, 1);
+  EXPECT_FALSE(fs::exists(copy_));
+  const std::string digest = digest_in(refused);
+  // What the user agreed to is what was shown.
+  workspace_.run({"key", "create", "--access", "admin", "--store", url_});
+  EXPECT_EQ(migrate({"--with-records", digest}).code, 1);
+  EXPECT_FALSE(fs::exists(copy_));
+  const Ran copied = migrate({"--with-records", digest_in(migrate())});
+  EXPECT_EQ(copied.code, 0) << copied;
+  EXPECT_THAT(copied.out, HasSubstr("they are the same"));
+}
+
+TEST_F(MailedDatabase, IsCopiedWithoutAQuestionWhereNothingInItActs) {
+  workspace_.create({"--store", url_});
+  EXPECT_EQ(migrate().code, 0);
+}
+
+TEST_F(MailedDatabase, IsCopiedIntoAWorkspaceAsItIs) {
+  workspace_.run({"key", "create", "--access", "admin", "--store", url_});
+  const std::string inside = "jsonl:" + (workspace_.path() / "copy").string();
+  const Ran ran = workspace_.run({"migrate", "--from", url_, "--to", inside});
+  EXPECT_EQ(ran.code, 0) << ran;
+  EXPECT_THAT(ran.out, HasSubstr("1 records are not signed"));
 }
 
 TEST_F(HostileDatabase, IsNotCopiedToWhereItsRecordsWouldAct) {

@@ -1,3 +1,5 @@
+#include <sys/stat.h>
+
 #include <atomic>
 #include <boost/json.hpp>
 #include <fstream>
@@ -314,6 +316,31 @@ TEST_P(VectorFiles, LoseTheLinesOfThreadsThatAreGone) {
   backfill();
   ASSERT_THAT(lines(), SizeIs(1));
   EXPECT_THAT(lines()[0], testing::HasSubstr(stays.id.str()));
+}
+
+TEST_P(VectorFiles, ALineWithoutEndIsNamedAndNotReadToItsEnd) {
+  recall_ = open_recall(&embedder_);
+  const Manifest thread = thread_with({"one", "two"});
+  backfill();
+  const std::uintmax_t terabyte = std::uintmax_t{1} << 40;
+  std::filesystem::resize_file(file(), terabyte);
+  EXPECT_TRUE(fails(recall().backfill(), ErrorCode::kDamaged,
+                    {file().string(), "is longer than", "Remove it or the file"}));
+  must(store().remove(thread.id));
+  EXPECT_TRUE(fails(recall().forget_threads({thread.id}), ErrorCode::kDamaged, {file().string()}));
+  EXPECT_EQ(std::filesystem::file_size(file()), terabyte);
+}
+
+TEST_P(VectorFiles, APipeInTheirPlaceKeepsNobodyWaiting) {
+  recall_ = open_recall(&embedder_);
+  const Manifest thread = thread_with({"one", "two"});
+  backfill();
+  std::filesystem::remove(file());
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  must_append(store(), thread.id, message("three"));
+  const auto filled = recall().backfill();
+  if (!filled) EXPECT_THAT(filled.error().message, testing::HasSubstr(file().string()));
+  EXPECT_EQ(search("three").results.size(), 1u);
 }
 
 TEST_P(VectorFiles, AreMendedAndKeepTheLinesOfOthers) {

@@ -250,6 +250,26 @@ TEST_P(SignedRecords, TasksOfOthersAreNotWorkedOn) {
   EXPECT_EQ(must(task_context(store(), task.id, ours_.get())), "");
 }
 
+TEST_P(SignedRecords, WhatCannotBeSignedLeavesNoThread) {
+  class NoSecret final : public SigningSecret {
+    Result<std::optional<std::string>> find() const override {
+      return fail(ErrorCode::kInvalid, "others can read it");
+    }
+    Result<std::string> find_or_make() const override {
+      return fail(ErrorCode::kInvalid, "others can read it");
+    }
+  };
+  const auto unable =
+      std::make_shared<RecordSigner>(std::make_unique<NoSecret>(), "/srv/u/project");
+  Runner runner(store(), agents_, with(unable));
+  EXPECT_TRUE(fails(Tasks(store(), runner, agents_, clock(), ids_, unable)
+                        .create({.agent_id = "agent", .text = "Write it"}),
+                    ErrorCode::kInvalid, {"others can read it"}));
+  EXPECT_THAT(list_ids(store(), ListQuery{}), testing::IsEmpty());
+  EXPECT_TRUE(fails(runner.execute(run_request("agent", "", "hi")), ErrorCode::kInvalid));
+  EXPECT_THAT(list_ids(store(), ListQuery{}), testing::IsEmpty());
+}
+
 TEST_P(SignedRecords, KeysOfOthersStayUnsignedWhenTheyAreRevoked) {
   const std::string id =
       must(ApiKeys(store(), clock(), ids_, theirs_).create({.access = "admin"})).key.id;

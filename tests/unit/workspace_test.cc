@@ -147,6 +147,27 @@ TEST_F(EmbeddedWorkspace, RemovesAThreadFromAnIndexThatItDidNotOpen) {
   EXPECT_EQ(must(must(Workspace::open(folder()))->backfill()).cleaned, 0U);
 }
 
+TEST_F(EmbeddedWorkspace, RunsNoAgentThatIsNotTrusted) {
+  const auto write = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((folder_.path() / name).parent_path());
+    std::ofstream(folder_.path() / name) << text;
+  };
+  write("engine.sh", "#!/bin/sh\ntouch ran\n");
+  std::filesystem::permissions(folder_.path() / "engine.sh", std::filesystem::perms::owner_all);
+  write("agents/helper/agent.json",
+        R"({"engine":"claude-code","options":{"program":"./engine.sh"}})");
+  write("agents/sender/agent.json",
+        R"({"engine":"openai","model":"m","options":{"baseUrl":"http://127.0.0.1:9"}})");
+  const auto workspace = must(Workspace::open(folder()));
+  for (const std::string agent : {"helper", "sender"}) {
+    EXPECT_TRUE(fails(workspace->run(agent, "Hello"), ErrorCode::kInvalid,
+                      {"agent \"" + agent + "\"", "skein trust"}));
+    EXPECT_TRUE(fails(workspace->tasks().create({.agent_id = agent, .text = "Hello"}),
+                      ErrorCode::kInvalid, {"skein trust"}));
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "ran"));
+}
+
 TEST_F(EmbeddedWorkspace, ReportsSettingsThatHaveNoEffect) {
   std::filesystem::create_directories(folder_.path() / ".skein");
   std::ofstream(folder_.path() / ".skein/config.json") << R"({"embedder":"minilm","server":{}})";

@@ -11,9 +11,11 @@
 
 #include "api/transfer/carry.h"
 #include "api/unsigned_records.h"
+#include "core/json_edit.h"
 #include "core/quote.h"
 #include "core/sha256.h"
 #include "core/try.h"
+#include "runner/trigger_records.h"
 #include "skein/limits.h"
 #include "store/codec.h"
 #include "store/find_record.h"
@@ -126,9 +128,20 @@ class EventSource {
   Timestamp last_time_;
 };
 
-// As it arrives elsewhere: a signature is for one workspace of one user.
+// As it arrives elsewhere: a signature is for one workspace of one user, and what runs by itself
+// waits until somebody enables it there.
 std::string portable_bytes(std::string_view collection, const Record& record) {
-  return is_signed_collection(collection) ? without_signature(record.bytes) : record.bytes;
+  if (!is_signed_collection(collection)) return record.bytes;
+  std::string bytes = without_signature(record.bytes);
+  if (collection != kTriggers || !validate_json(bytes, "trigger")) return bytes;
+  // What it was enabled since goes with that.
+  return json_with(json_without(bytes, {"since"}), {"enabled"}, "false").value_or(bytes);
+}
+
+bool is_enabled_trigger(std::string_view collection, const Record& record) {
+  if (collection != kTriggers) return false;
+  const auto trigger = parse_trigger(record);
+  return trigger && trigger->enabled;
 }
 
 // Sums a store up.
@@ -209,6 +222,7 @@ class Migration {
   Result<void> copy_collection(const std::string& collection);
   Result<void> write_records(const std::string& collection, const std::vector<Record>& records);
   Result<void> write_singly(const std::string& collection, const Record& record);
+  void count(const std::string& collection, std::span<const Record> written);
   // An error that concerns this one alone is told; others are passed on.
   Result<void> settle(const std::string& what, Result<void> done);
   void say(std::string_view doing, std::uint64_t done) {
@@ -286,8 +300,13 @@ Result<void> Migration::write_singly(const std::string& collection, const Record
   if (stored) return fail(ErrorCode::kConflict, "there is another one of that name; left as it is");
   const RecordWrite write = put_record(collection, record.key, bytes, 0);
   SKEIN_TRY(to_.write(std::span(&write, 1)));
-  ++summary_.records;
+  count(collection, std::span(&record, 1));
   return {};
+}
+
+void Migration::count(const std::string& collection, std::span<const Record> written) {
+  summary_.records += written.size();
+  for (const Record& record : written) summary_.disabled += is_enabled_trigger(collection, record);
 }
 
 Result<void> Migration::write_records(const std::string& collection,
@@ -296,7 +315,7 @@ Result<void> Migration::write_records(const std::string& collection,
   for (const Record& record : records)
     writes.push_back(put_record(collection, record.key, portable_bytes(collection, record), 0));
   if (const auto written = to_.write(writes)) {
-    summary_.records += records.size();
+    count(collection, records);
     return {};
   }
   for (const Record& record : records)

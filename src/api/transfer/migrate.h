@@ -31,6 +31,7 @@ struct MigrateSummary {
   std::uint64_t threads = 0;  // those that were copied, now
   std::uint64_t events = 0;
   std::uint64_t records = 0;
+  std::uint64_t disabled = 0;  // triggers among them that were enabled
   std::uint64_t problems = 0;
   StoreContents from;
   StoreContents to;
@@ -41,7 +42,7 @@ struct MigrateSummary {
 
 // Copies threads with their ids, times, fields, events and keys, and the records of all
 // collections; not leases, nothing that is derived, and no signatures of records: those that make
-// Skein act arrive unsigned. Whatever is there already stays as it is:
+// Skein act arrive unsigned, and triggers disabled. Whatever is there already stays as it is:
 // doing it again goes on where it was interrupted. Then both stores are read in full and compared.
 // Nobody should write to either meanwhile. kIo: one of the stores fails.
 Result<MigrateSummary> migrate_store(Store& from, Store& to, const MigrateOptions& options);
