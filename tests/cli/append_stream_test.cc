@@ -70,13 +70,13 @@ TEST_P(AppendStream, ARefusedLineSaysWhyAndStopsNothing) {
 
 TEST_P(AppendStream, TheSeqOfALineIsThePositionThatItMustGet) {
   const std::string id = workspace_.create();
-  const Ran ran =
-      workspace_.run({"thread", "append", id, "--jsonl"}, R"({"seq":1,"text":"first"})"
-                                                          "\n"
-                                                          R"({"seq":7,"text":"not the next"})"
-                                                          "\n"
-                                                          R"({"seq":2,"text":"second"})"
-                                                          "\n");
+  const Ran ran = workspace_.run({"thread", "append", id, "--jsonl"},
+                                 R"({"seq":1,"role":"user","text":"first"})"
+                                 "\n"
+                                 R"({"seq":7,"role":"user","text":"not the next"})"
+                                 "\n"
+                                 R"({"seq":2,"role":"user","text":"second"})"
+                                 "\n");
   EXPECT_EQ(ran.code, 1) << ran;
   const auto answers = ran.json_lines();
   ASSERT_EQ(answers.size(), 3u);
