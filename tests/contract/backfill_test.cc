@@ -325,7 +325,7 @@ TEST_P(VectorFiles, ALineWithoutEndIsNamedAndNotReadToItsEnd) {
   const std::uintmax_t terabyte = std::uintmax_t{1} << 40;
   std::filesystem::resize_file(file(), terabyte);
   EXPECT_TRUE(fails(recall().backfill(), ErrorCode::kDamaged,
-                    {file().string(), "is longer than", "Remove it or the file"}));
+                    {file().string(), "line exceeds", "remove the line or delete the file"}));
   must(store().remove(thread.id));
   EXPECT_TRUE(fails(recall().forget_threads({thread.id}), ErrorCode::kDamaged, {file().string()}));
   EXPECT_EQ(std::filesystem::file_size(file()), terabyte);
