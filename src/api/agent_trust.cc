@@ -287,21 +287,37 @@ bool counts_as_it_is(const Settings& settings, const AgentDefinition& agent) {
          (settings.config_is_explicit && agent.file == settings.config_file->string());
 }
 
+// Whether the definition is still the one on disk. One that changed has to be trusted again, and
+// read again.
+Result<void> check_is_current(const Settings& settings, const AgentDefinition& agent,
+                              const std::string& what) {
+  const auto now = agent_on_disk(settings, agent);
+  if (!now) {
+    return fail(ErrorCode::kInvalid,
+                what + ": its definition was removed, or cannot be read: " + now.error().message);
+  }
+  if (now->digest == agent.digest) return {};
+  if (needs_trust(*now)) {
+    SKEIN_TRY(settings.trust->check(own_definition(*now, settings.trust->workspace()), what));
+  }
+  return fail(ErrorCode::kInvalid,
+              what + ": " + now->file + " changed since this process read it; restart it");
+}
+
 }  // namespace
 
 Result<void> check_agent_trust(const Settings& settings, const AgentDefinition& agent) {
   if (counts_as_it_is(settings, agent)) return {};
   const std::string what = "agent " + quote(agent.id);
   const std::string& workspace = settings.trust->workspace();
-  // First what costs nothing: an agent that nobody trusted does not choose what is read.
+  SKEIN_TRY(check_is_current(settings, agent, what));
+  // Before its files: an agent that nobody trusted does not choose what is read.
   SKEIN_TRY(settings.trust->check(own_definition(agent, workspace), what));
   SKEIN_ASSIGN(const auto definitions, agent_definitions(agent, workspace));
   for (const Definition& definition : definitions) {
     SKEIN_TRY(settings.trust->check(definition, what));
   }
-  const auto now = agent_on_disk(settings, agent);
-  if (!now || !needs_trust(*now) || now->digest == agent.digest) return {};
-  return settings.trust->check(own_definition(*now, workspace), what);
+  return {};
 }
 
 bool is_runnable(const Settings& settings, const AgentDefinition& agent) {

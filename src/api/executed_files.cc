@@ -23,8 +23,10 @@ constexpr std::size_t kMostFolders = 64;
 constexpr std::size_t kMostFiles = 1024;
 
 // What interpreters execute of a folder that is named to them.
-constexpr const char* kEntryPoints[] = {"package.json", "index.js",    "index.mjs",  "index.cjs",
-                                        "index.node",   "__init__.py", "__main__.py"};
+constexpr const char* kEntryPoints[] = {"package.json", "index.js",  "index.mjs",   "index.cjs",
+                                        "index.node",   "index.jsx", "index.ts",    "index.tsx",
+                                        "index.mts",    "index.cts", "__init__.py", "__init__.pyc",
+                                        "__init__.so",  "init.lua",  "__main__.py", "__main__.pyc"};
 
 tl::unexpected<Error> not_determined(std::string reason) {
   return fail(ErrorCode::kInvalid, std::move(reason));
@@ -99,16 +101,9 @@ class Finder {
     return {};
   }
 
-  Result<std::vector<std::string>> entries_of(const fs::path& folder) {
-    SKEIN_ASSIGN(std::vector<std::string> names, list_folder(folder.string()));
-    SKEIN_TRY(budget_.take_entries(names.size()));
-    std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
-    return names;
-  }
-
   Result<void> search(const fs::path& folder) {
-    SKEIN_ASSIGN(const std::vector<std::string> entries, entries_of(folder));
-    for (const std::string& name : entries) {
+    SKEIN_ASSIGN(const std::vector<std::string>* const entries, budget_.entries_of(folder));
+    for (const std::string& name : *entries) {
       SKEIN_ASSIGN(const Spelled spelled, names_.find(name));
       if (spelled != Spelled::kNowhere) {
         SKEIN_TRY(add_named(folder / name, spelled == Spelled::kAtEnd));
@@ -137,8 +132,8 @@ class Finder {
   Result<void> add_what_is_executed_of(const fs::path& folder) {
     for (const char* name : kEntryPoints) SKEIN_TRY(add_file(folder / name));
     if (!names_.has_path()) return {};
-    SKEIN_ASSIGN(const std::vector<std::string> entries, entries_of(folder));
-    for (const std::string& name : entries) {
+    SKEIN_ASSIGN(const std::vector<std::string>* const entries, budget_.entries_of(folder));
+    for (const std::string& name : *entries) {
       std::error_code error;
       const auto mode = fs::status(folder / name, error).permissions();
       constexpr fs::perms kExecutable =
@@ -173,13 +168,18 @@ class Finder {
 
 }  // namespace
 
-Result<void> ReadingBudget::take_entries(std::size_t entries) {
-  entries_ += entries;
-  if (entries_ <= kMostEntries) return {};
-  return not_determined(
-      fmt::format("names folders of the workspace that have more than {} entries; move the data "
-                  "in them out of the workspace",
-                  kMostEntries));
+Result<const std::vector<std::string>*> ReadingBudget::entries_of(const fs::path& folder) {
+  if (const auto known = listings_.find(folder); known != listings_.end()) return &known->second;
+  SKEIN_ASSIGN(std::vector<std::string> names, list_folder(folder.string()));
+  entries_ += names.size();
+  if (entries_ > kMostEntries) {
+    return not_determined(
+        fmt::format("names folders of the workspace that have more than {} entries; move the data "
+                    "in them out of the workspace",
+                    kMostEntries));
+  }
+  std::erase_if(names, [](const std::string& name) { return name == "." || name == ".."; });
+  return &(listings_[folder] = std::move(names));
 }
 
 Result<std::string> ReadingBudget::digest_of_file(const fs::path& file) {

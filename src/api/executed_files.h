@@ -15,8 +15,8 @@ namespace skein {
 // work is bounded whatever they name. One for all agents of a review; not thread-safe.
 class ReadingBudget {
  public:
-  // kInvalid: the limit is reached. `entries` are those of a folder that is searched.
-  Result<void> take_entries(std::size_t entries);
+  // The names in a folder, which is listed once. kInvalid: the limit is reached.
+  Result<const std::vector<std::string>*> entries_of(const std::filesystem::path& folder);
   // SHA-256 of a file's bytes, each file read once; of a file that is not there, 64 zeros.
   Result<std::string> digest_of_file(const std::filesystem::path& file);
 
@@ -24,6 +24,7 @@ class ReadingBudget {
   std::size_t entries_ = 0;
   std::uint64_t bytes_ = 0;
   std::map<std::filesystem::path, std::string> digests_;
+  std::map<std::filesystem::path, std::vector<std::string>> listings_;
 };
 
 struct ExecutedFile {

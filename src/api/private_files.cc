@@ -136,11 +136,22 @@ fs::path repository_of(const fs::path& folder) {
   }
 }
 
+bool has_line(std::string_view text, std::string_view wanted) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
+    if (line == wanted) return true;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return false;
+}
+
 // Whether a .gitignore of Skein's, or one like it, leaves out all that is in the folder.
 bool is_kept_from_git(const fs::path& folder, const fs::path& repository) {
   for (fs::path at = folder;; at = at.parent_path()) {
     const auto text = read_file((at / ".gitignore").string(), kMostIgnoreBytes);
-    if (text && *text && ("\n" + **text).find("\n*\n") != std::string::npos) return true;
+    if (text && *text && has_line(**text, "*")) return true;
     if (at == repository) return false;
   }
 }

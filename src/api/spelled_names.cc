@@ -103,11 +103,16 @@ void SpelledNames::add_option_letters(std::size_t begin, std::size_t end) {
   }
 }
 
-// The dot itself has a separator in front of it, and it or a second dot has one behind it.
-bool SpelledNames::is_dot(std::size_t at) const {
+// "x.git" is no name of ".git"; "-f.git" may be one.
+bool SpelledNames::continues_a_word(std::size_t at) const {
   std::size_t word = at;
   while (word > 0 && is_letter(text_[word - 1])) --word;
-  if (word < at && !is_option(word)) return false;
+  return word < at && !is_option(word);
+}
+
+// The dot itself has a separator in front of it, and it or a second dot has one behind it.
+bool SpelledNames::is_dot(std::size_t at) const {
+  if (continues_a_word(at)) return false;
   if (at > 0 && text_[at - 1] == '.') return false;
   std::size_t end = at + 1;
   if (end < text_.size() && text_[end] == '.') ++end;
@@ -153,6 +158,7 @@ Result<Spelled> SpelledNames::find_exactly(std::string_view name) {
                               kMostComparisons));
     }
     if (place < begin || text_.compare(place - begin, name.size(), name) != 0) continue;
+    if (begin > 0 && continues_a_word(place - begin)) continue;
     const std::size_t end = place - begin + name.size();
     if (ends_word && end < text_.size() && is_letter(text_[end])) continue;
     if (!goes_on(end)) return Spelled::kAtEnd;

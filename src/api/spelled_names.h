@@ -41,6 +41,7 @@ class SpelledNames {
   Result<void> add_words();
   void add_option_letters(std::size_t begin, std::size_t end);
   bool is_option(std::size_t word) const;
+  bool continues_a_word(std::size_t at) const;
   bool is_dot(std::size_t at) const;
   bool has_empty_path_entry() const;
   Result<Spelled> find_exactly(std::string_view name);

@@ -147,8 +147,12 @@ Result<TrustReview> review_agent(const Settings& settings, std::string_view agen
   }
   const auto agent = workspace_agents(settings).get(agent_id);
   if (agent && !check_agent_trust(settings, *agent)) {
-    SKEIN_ASSIGN(auto of_agent, agent_definitions(*agent, settings.trust->workspace()));
-    std::move(of_agent.begin(), of_agent.end(), std::back_inserter(definitions));
+    auto of_agent = agent_definitions(*agent, settings.trust->workspace());
+    if (of_agent) {
+      std::move(of_agent->begin(), of_agent->end(), std::back_inserter(definitions));
+    } else {
+      review.problems.push_back(of_agent.error().message);
+    }
   }
   SKEIN_TRY(add_reviewed(*settings.trust, std::move(definitions), FolderOwner::kUser, review));
   return review;

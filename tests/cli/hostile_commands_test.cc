@@ -94,7 +94,8 @@ TEST_F(HostileCommand, FilesNamedInAnySpellingAreCovered) {
 }
 
 TEST_F(HostileCommand, ModulesAreCoveredByTheirNames) {
-  for (const char* name : {"m.py", "n/__main__.py", "o/p.mjs", "q/index.js", "q/r/x", "index.js"}) {
+  for (const char* name : {"m.py", "n/__main__.py", "o/p.mjs", "q/index.js", "q/r/x", "index.js",
+                           "compiled/__main__.pyc", "typed/index.ts"}) {
     program(name, "");
   }
   const std::pair<const char*, const char*> cases[] = {
@@ -102,6 +103,8 @@ TEST_F(HostileCommand, ModulesAreCoveredByTheirNames) {
       {R"("command":"python3","args":["-m","n"])", "n/__main__.py"},
       {R"x("command":"node","args":["-e","require('./o/p')"])x", "o/p.mjs"},
       {R"("command":"node","args":["q/"])", "q/index.js"},
+      {R"("command":"python3","args":["compiled/"])", "compiled/__main__.pyc"},
+      {R"("command":"bun","args":["typed"])", "typed/index.ts"},
       {R"("command":"node","args":["q/r/.."])", "q/index.js"},
       {R"("command":"sh","args":["-c","cd q/r && node ../"])", "q/index.js"},
       {R"("command":"node","args":["."])", "index.js"},
@@ -116,14 +119,16 @@ TEST_F(HostileCommand, ModulesAreCoveredByTheirNames) {
 
 // A file that no command names can change without making an agent inactive.
 TEST_F(HostileCommand, OtherFilesAreNotCovered) {
-  for (const char* name : {"notes.md", "lib/module.py", "lib/package.json", "package.json"}) {
+  for (const char* name :
+       {"notes.md", "lib/module.py", "lib/package.json", "package.json", ".git/config"}) {
     workspace_.write(name, "");
   }
   agent(R"x({"engine":"claude-code","system":"Keep notes.md up to date","options":{
       "allowedTools":["Edit(notes.md)","Read(lib/module.py)"],
-      "arguments":["--add-dir=/opt/data","a-b","latest"]}})x");
+      "arguments":["--add-dir=/opt/data","a-b","latest","git+https://example.org/t.git","config"]}})x");
   EXPECT_THAT(review().out, Not(HasSubstr("file:notes")));
   EXPECT_THAT(review().out, Not(HasSubstr("file:lib")));
+  EXPECT_THAT(review().out, Not(HasSubstr("file:.git")));
   server(R"("command":"python3","args":["lib/nothing.py","nota"],"env":{"PYTHONPATH":"/opt"})");
   EXPECT_THAT(review().out, AllOf(HasSubstr("agent:helper"), Not(HasSubstr("file:"))));
 }

@@ -158,6 +158,28 @@ TEST_F(UntrustedAgents, ProgramThatChangesUnderAServerIsInert) {
   EXPECT_FALSE(ran());
 }
 
+TEST_F(UntrustedAgents, DefinitionThatIsTrustedAgainNeedsARestartOfTheServer) {
+  workspace_.trust();
+  Serving server(workspace_);
+  workspace_.write("agents/helper/agent.json",
+                   R"({"engine":"claude-code","options":{"program":"/bin/true"}})");
+  workspace_.trust();
+  const Answered run =
+      server.ask("POST", "/v1/runs?wait=true", R"({"agentId":"helper","text":"hi"})");
+  EXPECT_THAT(run.body, AllOf(HasSubstr("agents/helper/agent.json"), HasSubstr("restart"))) << run;
+  EXPECT_FALSE(ran());
+}
+
+TEST_F(UntrustedAgents, DefinitionThatIsRemovedUnderAServerIsInert) {
+  workspace_.trust();
+  Serving server(workspace_);
+  fs::remove_all(workspace_.path() / "agents/helper");
+  const Answered run =
+      server.ask("POST", "/v1/runs?wait=true", R"({"agentId":"helper","text":"hi"})");
+  EXPECT_THAT(run.body, HasSubstr("was removed")) << run;
+  EXPECT_FALSE(ran());
+}
+
 // The same for definitions in the configuration.
 TEST_F(UntrustedAgents, ConfiguredDefinitionThatChangesUnderAServerIsInert) {
   const auto configure = [&](const std::string& program) {

@@ -58,7 +58,6 @@ class Lane {
  private:
   using Jobs = std::vector<Job*>;
 
-  // False: it may not wait, and the server is always waited for.
   void execute(GroupCommit::Batch& batch);
   // Sets the outcome of each; returns those that want another transaction.
   Jobs settle(const Jobs& jobs);

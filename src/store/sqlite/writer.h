@@ -98,10 +98,8 @@ class Writer final : public JobRunner {
 
   using Requests = std::span<GroupCommit::Request* const>;
 
-  // False: others write, and it may not wait for them.
   void execute(GroupCommit::Batch& batch);
-  // Nothing: somebody has it, and the batch may not wait.
-  // `more` is asked until it has none.
+  // `more` is called until it returns none.
   Result<void> transact(Requests jobs, const std::function<Requests()>& more);
   Result<void> begin();
   Result<void> commit();
