@@ -124,6 +124,8 @@ Result<std::vector<ApiKey>> ApiKeys::list() {
 }
 
 Result<ApiKey> ApiKeys::revoke(std::string_view id) {
+  // The key itself names its id; the secret behind it must not be repeated.
+  if (id.starts_with(kPrefix)) id = id.substr(kPrefix.size(), kIdDigits);
   SKEIN_ASSIGN(const auto record, find_record(store_, kCollection, std::string(id)));
   if (!record) return fail(ErrorCode::kNotFound, "there is no key " + quote(id));
   SKEIN_ASSIGN(ApiKey key, from_record(*record));

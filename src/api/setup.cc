@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "api/agent_trust.h"
 #include "api/agents.h"
 #include "api/hooks.h"
 #include "api/keys.h"
@@ -183,8 +184,13 @@ std::vector<SetupCheck> check_agents(const Settings& settings) {
                       "set or install it where runs are started"});
   }
   if (checks.empty()) {
-    checks.push_back(
-        {"agents", State::kFine, fmt::format("{} can be run", agents.all().size()), ""});
+    const auto runnable = std::ranges::count_if(
+        agents.all(), [&](const auto& agent) { return is_runnable(settings, agent.second); });
+    const std::size_t untrusted = agents.all().size() - static_cast<std::size_t>(runnable);
+    checks.push_back({"agents", State::kFine,
+                      fmt::format("{} can be run", runnable) +
+                          (untrusted > 0 ? fmt::format(", {} need trust", untrusted) : ""),
+                      ""});
   }
   return checks;
 }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "api/agent_trust.h"
 #include "api/agents.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -72,10 +73,13 @@ class Add : public Command {
 
   Outcome run(Context& context) override {
     SKEIN_ASSIGN_OR_FAIL(const Settings settings, context.settings());
-    SKEIN_TRY(workspace_agents(settings).get(trigger_.agent_id));
+    SKEIN_ASSIGN(const AgentDefinition agent, workspace_agents(settings).get(trigger_.agent_id));
     SKEIN_ASSIGN_OR_FAIL(const auto store, context.open(IfMissing::kCreate));
     Triggers triggers = triggers_of(settings, *store);
     SKEIN_ASSIGN(const Trigger trigger, triggers.add(trigger_));
+    if (!is_runnable(settings, agent)) {
+      print_notice("the trigger starts nothing until the agent is trusted: run \"skein trust\"");
+    }
     SKEIN_ASSIGN(const TriggerInfo info, triggers.show(trigger.id));
     if (context.json()) {
       context.out().write(to_json(info) + "\n");

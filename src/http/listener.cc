@@ -49,9 +49,12 @@ class Listener::Impl {
     error_code error;
     const auto address = asio::ip::make_address(options_.address, error);
     const auto cannot = [&](const char* what) {
-      return fail(ErrorCode::kIo, std::string("cannot ") + what + " " + options_.address +
-                                      " port " + std::to_string(options_.port) + ": " +
-                                      error.message());
+      return fail(
+          ErrorCode::kIo,
+          std::string("cannot ") + what + " " + options_.address + " port " +
+              std::to_string(options_.port) + ": " + error.message() +
+              (error == asio::error::address_in_use ? "; --port names another, 0 any that is free"
+                                                    : ""));
     };
     if (error) {
       return fail(ErrorCode::kInvalid, "address must be an IP address, got " + options_.address);

@@ -69,6 +69,9 @@ TEST(Serve, KeysAreMadeListedAndRevokedWhileItServes) {
   EXPECT_THAT(listed.out, Not(HasSubstr(key.substr(19))));
   EXPECT_EQ(workspace.run({"key", "revoke", id}).code, 0);
   EXPECT_EQ(workspace.run({"key", "revoke", "000000000000"}).code, 3);
+  const Ran unknown = workspace.run({"key", "revoke", "skein_000000000000_0123456789"});
+  EXPECT_EQ(unknown.code, 3);
+  EXPECT_THAT(unknown.err, AllOf(HasSubstr("\"000000000000\""), Not(HasSubstr("0123456789"))));
   while (server.ask("GET", "/metrics", {}, key).status == 200) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(server.ask("GET", "/metrics").status, 401);
   const Ran ran = server.stop();
@@ -122,7 +125,7 @@ TEST(Serve, APortThatIsTakenIsAnError) {
   const Workspace other;
   const Ran ran = other.run({"serve", "--port", std::to_string(server.port())});
   EXPECT_EQ(ran.code, 1) << ran;
-  EXPECT_THAT(ran.err, HasSubstr("cannot listen"));
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("cannot listen"), HasSubstr("--port names another")));
 }
 
 // Lets this process have as many connections; the reason why not, if the system does not let it.

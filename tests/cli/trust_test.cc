@@ -56,6 +56,14 @@ class TrustCommand : public testing::Test {
   mutable Ran last_;
 };
 
+TEST_F(TrustCommand, NamesAgentsThatNeedTrustWhereTheyAreCountedAndScheduled) {
+  EXPECT_THAT(workspace_.run({"doctor", "--setup"}).out, HasSubstr("1 can be run, 1 need trust"));
+  const std::vector<std::string> add{"trigger", "add", "helper", "@daily", "hi"};
+  EXPECT_THAT(workspace_.run(add).err, HasSubstr("until the agent is trusted"));
+  workspace_.trust();
+  EXPECT_THAT(workspace_.run(add).err, Not(HasSubstr("until the agent is trusted")));
+}
+
 TEST_F(TrustCommand, ExecutesNothingBeforeTrust) {
   EXPECT_FALSE(executes());
   EXPECT_EQ(last_.code, 1) << last_;
