@@ -162,7 +162,8 @@ class Listener::Impl {
   void tick() {
     timer_.expires_after(kTick);
     timer_.async_wait([this](const error_code& error) {
-      if (error) return;
+      // A timer that ran out before stop() cancelled it comes without an error.
+      if (error || stopped_) return;
       shared_->now = std::chrono::steady_clock::now();
       for (const auto& connection : all()) connection->tick();
       shared_->receiver.tick(shared_->now);
@@ -191,6 +192,7 @@ class Listener::Impl {
   void stop() {
     if (!thread_.joinable()) return;
     asio::post(context_, [this] {
+      stopped_ = true;
       shared_->draining = true;
       error_code ignored;
       acceptor_.close(ignored);
@@ -212,6 +214,7 @@ class Listener::Impl {
   tcp::acceptor acceptor_{context_};
   asio::steady_timer timer_{context_};
   asio::steady_timer pause_{context_};
+  bool stopped_ = false;  // nothing is begun any more
   std::uint16_t port_ = 0;
   BodyBytes bodies_;
   const std::string too_many_ = too_many_connections();
