@@ -98,7 +98,7 @@ BuiltInTool resolve_item_tool(const RunScope& scope, WorkItems& items) {
       }};
 }
 
-// Who can be asked: whoever can run, but the one who asks and those who wait for it.
+// The agents that can be asked: runnable ones, except the caller and those that wait for it.
 std::string known_agents(const RunScope& scope, const Agents& agents, const CanRun& can_run) {
   std::string text;
   std::size_t count = 0;

@@ -24,7 +24,7 @@ struct RecallAsked {
 // The answer as text for a model, with what was found marked as quoted.
 using RecallFunction = std::function<Result<std::string>(const RecallAsked&, std::stop_token)>;
 
-// Whether a run of the agent would begin: nobody is told of an agent that is not trusted.
+// Whether a run of the agent would begin. Agents that are not trusted are not listed.
 using CanRun = std::function<bool(const AgentDefinition&)>;
 // Runs another agent to its end.
 using AskFunction = std::function<Result<RunOutcome>(const RunRequest&, std::stop_token)>;

@@ -28,7 +28,7 @@ Result<std::size_t> make_files_private(const Settings& settings);
 // nothing else. Nothing, if all is well.
 std::optional<std::string> exposure_warning(const Settings& settings);
 
-// One line for whoever is about to make a store in a folder that is there already, inside a git
+// A warning, in one line, before a store is created in an existing folder inside a git
 // repository: `git add` would take it. Nothing where Skein keeps the folder from git, or the store
 // is there. Of git's patterns it knows "*" alone.
 std::optional<std::string> commit_warning(const std::string& store_url);

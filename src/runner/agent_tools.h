@@ -50,7 +50,7 @@ using Warn = std::function<void(std::string_view)>;
 
 // Everything that the definition's capabilities name and allow. Borrows `servers`. The tools are
 // looked up on first use, all servers at once; what was listed then counts for the life of the box.
-// `warn` is told of names in "allow" and "confirm" that no tool has.
+// Calls `warn` for names in "allow" and "confirm" that no tool has.
 std::unique_ptr<ToolBox> make_tool_box(const AgentDefinition& agent,
                                        std::vector<BuiltInTool> built_in, ToolServers& servers,
                                        Warn warn = {});
